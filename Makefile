@@ -1,0 +1,72 @@
+# Everything a contributor runs. Needs Python 3.11 or newer and make; `make help` lists the targets.
+
+PYTHON ?= python3
+BIN    := .venv/bin
+READY  := .venv/.ready
+LOCK   := requirements.lock
+UV     := uv==0.13.7
+
+# $(call step,name,command): one line when it works, the whole output when it does not.
+step = @printf '%-12s' '$(1)'; \
+  if out=$$({ $(2); } 2>&1); then echo ok; else echo FAILED; printf '%s\n' "$$out"; exit 1; fi
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check-format check-lint check-types check-layers check-generated check-tests \
+  generate format bench fuzz mutate lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(READY) ## Convert the bundled sample session and show the result
+	@out=$$($(BIN)/pond convert adapters/claude_code/fixtures/tour --to canonical) || exit 1; \
+	  printf '%s\n' "$$out" | head -n 12 | cut -c 1-160
+
+test: check-format check-lint check-types check-layers check-generated check-tests ## Check everything, as CI does
+
+check-format: $(READY)
+	$(call step,format,$(BIN)/ruff format --check .)
+check-lint: $(READY)
+	$(call step,lint,$(BIN)/ruff check .)
+check-types: $(READY)
+	$(call step,types,$(BIN)/mypy)
+check-layers: $(READY)
+	$(call step,layers,$(BIN)/lint-imports --no-logo)
+check-generated: $(READY)
+	$(call step,generated,$(BIN)/python -m codegen --check)
+check-tests: $(READY)
+	@printf '%-12s' tests; \
+	  if out=$$($(BIN)/pytest -q 2>&1); then printf '%s\n' "$$out" | tail -n 1; printf '%s\n' "$$out" | grep '^not run:' || true; \
+	  else echo FAILED; printf '%s\n' "$$out"; exit 1; fi
+
+generate: $(READY) ## Write the generated files again from schema/ and adapters/
+	$(call step,generate,$(BIN)/python -m codegen)
+
+format: $(READY) ## Lay out the code and mend what the linter can mend
+	$(call step,format,$(BIN)/ruff check --fix . && $(BIN)/ruff format .)
+
+bench: $(READY) ## Measure speed; prints a table
+	@$(BIN)/python -m tests.bench
+
+fuzz: $(READY) ## Run the property tests with many random examples (minutes)
+	@$(BIN)/pytest -q -m hypothesis --hypothesis-profile=fuzz
+
+mutate: $(READY) ## Break the engine in small ways and see whether a test notices (long)
+	@$(BIN)/mutmut run && $(BIN)/mutmut results
+
+lock: ## Pin the dependencies of pyproject.toml again; UPGRADE=--upgrade takes the newest
+	$(call step,lock,$(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install -q $(UV) && \
+	  .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command 'make lock' $(UPGRADE) \
+	  pyproject.toml --output-file $(LOCK))
+
+clean: ## Remove the environment and what the tools leave behind
+	@rm -rf .venv .venv-lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache mutants build dist
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp is older than its prerequisites after a change of dependencies only; the second time costs nothing.
+$(READY): pyproject.toml $(LOCK)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo 'pond needs Python 3.11 or newer; name one with: make PYTHON=python3.12'; exit 1; }
+	$(call step,environment,$(PYTHON) -m venv .venv && \
+	  $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r $(LOCK) && \
+	  $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e . && touch $@)

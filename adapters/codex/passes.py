@@ -1,0 +1,91 @@
+"""What single Codex rows do not say: whether a tool failed stands in the text of its output or in a row before it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pond.model.json_text import NotJson, decode_strictly
+
+# The first lines of what the client prints before a tool's own output.
+_EXIT = re.compile(r"(?:Process exited with code|Exit code:)\s*(-?\d+)")
+_HEAD = 400
+_FAILED = ("apply_patch verification failed", "Script failed", "failed to parse function arguments", "exec_command failed")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output")
+
+
+class Observer:
+    """Sees every record once, in order, and changes none: `lower(lift(rs)) == rs` holds by doing nothing to `rs`."""
+
+    def __init__(self) -> None:
+        self._exit_codes: dict[str, int] = {}  # call id -> exit code seen in the event log
+        self._script_code = 0  # worst exit code of the commands a running script started
+
+    def observe(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Return the facts about `record`: `failed`, where it is a tool's output."""
+        payload = record.get("payload")
+        item = payload if type(payload) is dict else record
+        kind = item.get("type")
+        if type(kind) is not str:
+            return {"failed": _failed_text(item.get("content"))} if item.get("role") == "tool" else {}
+        if kind == "item_completed" or kind == "exec_command_end" or kind == "mcp_tool_call_end" or kind == "patch_apply_end":
+            self._event(kind, item)
+        elif kind == "custom_tool_call":
+            self._script_code = 0
+        elif kind in _OUTPUTS:
+            return {"failed": self._failed(kind, item)}
+        return {}
+
+    def _event(self, kind: str, event: dict[str, Any]) -> None:
+        detail = event.get("item") if kind == "item_completed" else event
+        if type(detail) is not dict:
+            return
+        code = detail.get("exit_code")
+        if code is None and (detail.get("success") is False or detail.get("status") == "failed" or _mcp_error(detail)):
+            code = 1
+        if type(code) is not int:
+            return
+        call = detail.get("id") if kind == "item_completed" else detail.get("call_id")
+        if type(call) is str:
+            self._exit_codes[call] = code
+        self._script_code = self._script_code or code
+
+    def _failed(self, kind: str, item: dict[str, Any]) -> bool:
+        call = item.get("call_id")
+        code = self._exit_codes.pop(call, None) if type(call) is str else None
+        if code is not None:
+            return code != 0
+        script = self._script_code if kind == "custom_tool_call_output" else 0
+        return script != 0 or _failed_text(item.get("output"))
+
+
+def _mcp_error(detail: dict[str, Any]) -> bool:
+    result = detail.get("result")
+    if type(result) is not dict:
+        return False
+    inner = result.get("Ok")
+    return "Err" in result or (type(inner) is dict and inner.get("isError") is True)
+
+
+def _failed_text(output: object) -> bool:
+    """Tell from a tool's printed output whether it failed; text that says nothing of the kind did not."""
+    if type(output) is list and output and type(output[0]) is dict:
+        output = output[0].get("text")
+    if type(output) is not str:
+        return False
+    head = output[:_HEAD]
+    if found := _EXIT.search(head):
+        return int(found[1]) != 0
+    if head.startswith('{"output"') or head.startswith('{"metadata"'):
+        return _json_exit_code(output) != 0
+    return head.startswith(_FAILED)
+
+
+def _json_exit_code(output: str) -> int:
+    try:
+        value = decode_strictly(output.encode("utf-8", "replace"), lambda _: None)
+    except NotJson:
+        return 0
+    metadata = value.get("metadata") if type(value) is dict else None
+    code = metadata.get("exit_code") if type(metadata) is dict else None
+    return code if type(code) is int else 0

@@ -1,0 +1,177 @@
+"""Emit the reference pages: the types of the schemas, and the diagnostic codes."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from codegen.emit_schema import canonical_bundle, wire_bundle
+from codegen.metamodel import (
+    AnyType,
+    Const,
+    Definition,
+    EnumType,
+    Field,
+    ListOf,
+    MapOf,
+    Model,
+    ObjectType,
+    Primitive,
+    Ref,
+    ScalarType,
+    TypeExpr,
+    UnionType,
+    read_model,
+)
+from codegen.output import MARK, REFERENCE, ROOT
+from pond.diagnostics.codes import CODES, Code
+
+EXAMPLES = Path("schema/examples")
+_LONGEST_EXAMPLE = 48
+
+
+def targets() -> dict[Path, str]:
+    """Return the reference pages by path."""
+    return {
+        REFERENCE / "types.md": types_page(read_model(canonical_bundle()), read_model(wire_bundle())),
+        REFERENCE / "errors.md": errors_page(CODES),
+    }
+
+
+def types_page(canonical: Model, wire: Model) -> str:
+    """Return the page on all types: the canonical ones, then those that only the wire has."""
+    known = {each.name for each in canonical.definitions}
+    added = tuple(each for each in wire.definitions if each.name not in known)
+    lines = [
+        f"<!-- {MARK} from schema/; do not edit. -->",
+        "",
+        "# Types",
+        "",
+        "The schemas themselves, one self-contained file each: [canonical](schema/canonical.bundle.json) and",
+        "[wire](schema/wire.bundle.json). Examples of every type, right and wrong, are in `schema/examples/`.",
+        "",
+        *_chapter(canonical.title, canonical.description, canonical.definitions),
+        *_chapter(wire.title, wire.description, added),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def errors_page(codes: Mapping[str, Code]) -> str:
+    """Return the page on diagnostic codes, sorted by code."""
+    lines = [
+        f"<!-- {MARK} from pond/diagnostics/codes.py; do not edit. -->",
+        "",
+        "# Diagnostics",
+        "",
+        *_table(
+            ("code", "severity", "meaning"),
+            ((f"[`{each.code}`](#{each.code})", each.severity, each.meaning) for _, each in sorted(codes.items())),
+        ),
+    ]
+    for _, each in sorted(codes.items()):
+        lines += [f"## {each.code}", "", f"{each.severity}: {each.meaning}", "", f"**Why.** {each.why}", ""]
+        lines += ["```text", each.example.rstrip("\n"), "```", "", f"**What to do.** {each.fix}", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _chapter(title: str, description: str, definitions: Iterable[Definition]) -> Iterator[str]:
+    listed = tuple(definitions)
+    yield from (f"## {title}", "", description, "")
+    yield from (", ".join(_link(each.name) for each in listed) + ".", "")
+    for definition in listed:
+        yield from _section(definition)
+
+
+def _section(definition: Definition) -> Iterator[str]:
+    yield from (f"### {definition.name}", "", definition.description, "")
+    match definition:
+        case ObjectType():
+            yield from _object(definition)
+        case UnionType(discriminator=discriminator, members=members):
+            yield from (f"One of, told apart by `{discriminator}`: {', '.join(map(_link, members))}.", "")
+        case EnumType(values=values):
+            yield from _table(("value", "meaning"), ((f"`{each.value}`", each.description) for each in values))
+        case ScalarType(name=name, type=type_):
+            yield from (f"Type: {_type(type_)}. Examples: {_listed(_examples(name))}.", "")
+        case AnyType(name=name):
+            yield from (f"Type: any. Examples: {_listed(_examples(name))}.", "")
+
+
+def _object(definition: ObjectType) -> Iterator[str]:
+    examples = _examples(definition.name)
+    rows = (
+        (f"`{each.name}`", _type(each.type), "yes" if each.required else "", each.description, _sample(each, examples))
+        for each in definition.fields
+    )
+    yield from _table(("field", "type", "required", "meaning", "example"), rows)
+    for field, other in definition.needs:
+        yield from (f"`{field}` never stands without `{other}`.", "")
+    yield from ("Other fields are allowed." if definition.open else "No other field is allowed.", "")
+    yield from ("```json", json.dumps(examples[0], indent=2, ensure_ascii=False), "```", "")
+
+
+def _examples(name: str) -> list[Any]:
+    """Return the right examples of a type, the one with the most to show first."""
+    files = sorted(file for file in (ROOT / EXAMPLES / name).glob("*.json") if not file.name.startswith("bad-"))
+    if not files:
+        raise FileNotFoundError(f"{EXAMPLES / name} has no example")
+    loaded = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    return sorted(loaded, key=lambda each: -len(json.dumps(each)))
+
+
+def _sample(field: Field, examples: Iterable[Mapping[str, Any]]) -> str:
+    return next((_code(each[field.name]) for each in examples if field.name in each), "")
+
+
+def _listed(values: Iterable[object]) -> str:
+    return ", ".join(map(_code, values))
+
+
+def _code(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    shown = text if len(text) <= _LONGEST_EXAMPLE else f"{text[: _LONGEST_EXAMPLE - 1]}…"
+    # A text that holds backticks needs a longer fence.
+    return f"`` {shown} ``" if "`" in shown else f"`{shown}`"
+
+
+def _type(type_: TypeExpr) -> str:
+    match type_:
+        case Ref(name):
+            return _link(name)
+        case Const(value):
+            return f"`{json.dumps(value)}`"
+        case ListOf(item, non_empty):
+            return f"{'non-empty list' if non_empty else 'list'} of {_type(item)}"
+        case MapOf(value_type):
+            return f"map of {_type(value_type)}"
+        case Primitive(name, limits):
+            return ", ".join([name, *(_limit(keyword, value) for keyword, value in limits)])
+
+
+def _limit(keyword: str, value: str | int | float) -> str:
+    match keyword, value:
+        case "minLength", 1:
+            return "not empty"
+        case "minimum", _:
+            return f"at least {value}"
+        case "maximum", _:
+            return f"at most {value}"
+        case "pattern", _:
+            return f"matching `{value}`"
+        case _:
+            return f"{keyword} {value}"
+
+
+def _link(name: str) -> str:
+    return f"[{name}](#{name.lower()})"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    yield _row(head)
+    yield _row(("---",) * len(head))
+    yield from map(_row, rows)
+    yield ""
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

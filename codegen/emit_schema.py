@@ -1,0 +1,62 @@
+"""Emit the published schemas: one self-contained file each."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from codegen.metamodel import REF_PREFIX, Json
+from codegen.output import MARK, REFERENCE, ROOT
+
+CANONICAL = Path("schema/canonical.schema.json")
+WIRE = Path("schema/wire.schema.json")
+
+
+def targets() -> dict[Path, str]:
+    """Return the published schemas by path."""
+    folder = REFERENCE / "schema"
+    return {
+        folder / "canonical.bundle.json": _print(canonical_bundle(), CANONICAL),
+        folder / "wire.bundle.json": _print(wire_bundle(), WIRE),
+    }
+
+
+def canonical_bundle() -> Json:
+    """Return the canonical schema, which refers to nothing outside itself."""
+    return _load(CANONICAL)
+
+
+def wire_bundle() -> Json:
+    """Return the wire schema with the canonical definitions beside its own, every reference local."""
+    wire, canonical = _load(WIRE), _load(CANONICAL)
+    shared = wire["$defs"].keys() & canonical["$defs"].keys()
+    if shared:
+        raise ValueError(f"defined by both schemas: {', '.join(sorted(shared))}")
+    bundle = {**wire, "$defs": {**canonical["$defs"], **wire["$defs"]}}
+    localised = _localise(bundle, canonical["$id"] + REF_PREFIX)
+    assert isinstance(localised, dict)
+    return localised
+
+
+def _localise(value: Any, foreign: str) -> Any:
+    match value:
+        case {"$ref": str(target), **rest} if target.startswith(foreign):
+            return {"$ref": REF_PREFIX + target.removeprefix(foreign), **rest}
+        case dict():
+            return {key: _localise(inner, foreign) for key, inner in value.items()}
+        case list():
+            return [_localise(inner, foreign) for inner in value]
+        case _:
+            return value
+
+
+def _load(path: Path) -> dict[str, Any]:
+    loaded = json.loads((ROOT / path).read_text(encoding="utf-8"))
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+def _print(schema: Mapping[str, Any], source: Path) -> str:
+    # JSON has no comments: the mark is the first key, so that it still opens the file.
+    marked = {"$comment": f"{MARK} from {source.as_posix()}; do not edit.", **schema}
+    return json.dumps(marked, indent=2, ensure_ascii=False) + "\n"

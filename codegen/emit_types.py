@@ -1,0 +1,78 @@
+"""Emit the pydantic types."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+from codegen.emit_schema import wire_bundle
+from codegen.output import MARK
+
+TYPES = Path("pond/model/_generated.py")
+
+# Chosen so that no definition is lost on the way: branded ids and enumerations stay named, unions stay discriminated,
+# and an absent field stays absent instead of becoming null. docs/decisions/0002-canonical-schema.md has the reasons.
+_FLAGS = (
+    "--input-file-type=jsonschema",
+    "--output-model-type=pydantic_v2.BaseModel",
+    "--base-class=pond.model.base.Strict",
+    "--target-python-version=3.11",
+    "--target-pydantic-version=2.14",
+    "--use-annotated",
+    "--use-type-alias",
+    "--use-missing-sentinel",
+    "--strict-nullable",
+    "--field-constraints",
+    "--use-standard-collections",
+    "--use-union-operator",
+    "--enum-field-as-literal=all",
+    "--strict-refs",
+    "--skip-root-model",
+    "--use-schema-description",
+    "--use-single-line-docstring",
+    "--use-double-quotes",
+    "--disable-timestamp",
+    "--formatters=builtin",
+    "--ignore-pyproject",
+)
+
+
+def targets() -> dict[Path, str]:
+    """Return the module of types by path: the canonical definitions, then those of the wire."""
+    generator = f"datamodel-code-generator {version('datamodel-code-generator')}"
+    header = f"# {MARK} from schema/ with {generator}; do not edit.\n# ruff: noqa: E501\n"
+    return {TYPES: header + _lay_out(_generate())}
+
+
+def _generate() -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        source, output = Path(folder, "pond.json"), Path(folder, "types.py")
+        source.write_text(json.dumps(wire_bundle()), encoding="utf-8")
+        _run("datamodel_code_generator", f"--input={source}", f"--output={output}", *_FLAGS)
+        return _without_header(output.read_text(encoding="utf-8"))
+
+
+def _without_header(text: str) -> str:
+    """Drop the generator's own opening comment, which names a temporary file."""
+    lines = text.splitlines(keepends=True)
+    first = next(index for index, line in enumerate(lines) if not line.startswith("#"))
+    return "".join(lines[first:])
+
+
+def _lay_out(text: str) -> str:
+    # `--isolated`: the result depends on the pinned version of ruff only, not on who calls from where.
+    base = ("--isolated", "--line-length=120", "--target-version=py311")
+    first_party = 'lint.isort.known-first-party=["pond"]'
+    sorted_imports = _run("ruff", "check", *base, "--select=I", f"--config={first_party}", "--fix", "-", stdin=text)
+    return _run("ruff", "format", *base, "-", stdin=sorted_imports)
+
+
+def _run(module: str, *arguments: str, stdin: str | None = None) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments], input=stdin, capture_output=True, text=True, encoding="utf-8"
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{module} failed:\n{done.stderr}")
+    return done.stdout

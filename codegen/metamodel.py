@@ -1,0 +1,323 @@
+"""JSON Schema, read into a small typed model.
+
+The reader accepts the subset of JSON Schema that schema/ is written in and nothing else. What it cannot express it
+refuses, with the place: an emitter then never meets a keyword that it would silently ignore.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Mapping[str, Any]
+
+REF_PREFIX = "#/$defs/"
+
+_PRIMITIVES = ("string", "integer", "number", "boolean")
+_LIMITS = ("minLength", "pattern", "minimum", "maximum")
+
+
+class SchemaError(Exception):
+    """The schema breaks a house rule at `pointer`."""
+
+    def __init__(self, pointer: str, problem: str) -> None:
+        super().__init__(f"{pointer}: {problem}")
+        self.pointer = pointer
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A definition, by name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A JSON scalar with its limits, as (keyword, value) pairs."""
+
+    name: str
+    limits: tuple[tuple[str, str | int | float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Const:
+    """Exactly one string."""
+
+    value: str
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """An array of one type."""
+
+    item: "TypeExpr"
+    non_empty: bool = False
+
+
+@dataclass(frozen=True)
+class MapOf:
+    """An object with free keys and one type of value."""
+
+    value: "TypeExpr"
+
+
+TypeExpr: TypeAlias = Ref | Primitive | Const | ListOf | MapOf
+
+
+@dataclass(frozen=True)
+class Field:
+    """One property of an object."""
+
+    name: str
+    type: TypeExpr
+    required: bool
+    description: str
+
+
+@dataclass(frozen=True)
+class ObjectType:
+    """An object with named fields; `open` says whether it takes others as well."""
+
+    name: str
+    description: str
+    fields: tuple[Field, ...]
+    open: bool
+    needs: tuple[tuple[str, str], ...] = ()
+    """Pairs (a, b): where `a` is present `b` must be."""
+
+    def field(self, name: str) -> Field | None:
+        """Return the field called `name`, if there is one."""
+        return next((each for each in self.fields if each.name == name), None)
+
+
+@dataclass(frozen=True)
+class UnionType:
+    """One of several definitions, told apart by the value of `discriminator`."""
+
+    name: str
+    description: str
+    discriminator: str
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EnumValue:
+    """One value of an enumeration."""
+
+    value: str
+    description: str
+
+
+@dataclass(frozen=True)
+class EnumType:
+    """One of several strings."""
+
+    name: str
+    description: str
+    values: tuple[EnumValue, ...]
+
+
+@dataclass(frozen=True)
+class ScalarType:
+    """A scalar under a name of its own, such as a branded id."""
+
+    name: str
+    description: str
+    type: Primitive
+
+
+@dataclass(frozen=True)
+class AnyType:
+    """Any JSON value, under a name of its own."""
+
+    name: str
+    description: str
+
+
+Definition: TypeAlias = ObjectType | UnionType | EnumType | ScalarType | AnyType
+
+
+@dataclass(frozen=True)
+class Model:
+    """All definitions of a bundled schema, in the order of the schema."""
+
+    title: str
+    description: str
+    definitions: tuple[Definition, ...]
+
+    def __getitem__(self, name: str) -> Definition:
+        """Return the definition called `name`."""
+        return next(each for each in self.definitions if each.name == name)
+
+    def variants(self, name: str) -> Iterator[ObjectType]:
+        """Yield the objects a definition may turn out to be: itself, or the members of a union, nested ones too."""
+        match self[name]:
+            case ObjectType() as found:
+                yield found
+            case UnionType(members=members):
+                for member in members:
+                    yield from self.variants(member)
+            case EnumType() | ScalarType() | AnyType():
+                return
+
+
+def read_model(schema: Json) -> Model:
+    """Read a bundled schema (every `$ref` local), or raise SchemaError at the first broken rule."""
+    _allow(schema, "#", {"$comment", "$schema", "$id", "$ref", "title", "description", "$defs"})
+    definitions = tuple(_definition(name, body) for name, body in schema["$defs"].items())
+    model = Model(schema["title"], _described(schema, "#"), definitions)
+    _check_refs(model, {each.name for each in definitions})
+    _check_unions(model)
+    return model
+
+
+def _definition(name: str, body: Json) -> Definition:
+    at = REF_PREFIX + name
+    description = _described(body, at)
+    if "discriminator" in body:
+        return _union(name, description, body, at)
+    if "oneOf" in body:
+        return _enum(name, description, body, at)
+    if body.get("type") == "object":
+        return _object(name, description, body, at)
+    if "type" in body:
+        return ScalarType(name, description, _primitive(body, at))
+    _allow(body, at, {"description"})
+    return AnyType(name, description)
+
+
+def _union(name: str, description: str, body: Json, at: str) -> UnionType:
+    _allow(body, at, {"description", "oneOf", "discriminator"})
+    _allow(body["discriminator"], f"{at}/discriminator", {"propertyName"})
+    members = tuple(_ref(member, f"{at}/oneOf/{index}").name for index, member in enumerate(body["oneOf"]))
+    return UnionType(name, description, body["discriminator"]["propertyName"], members)
+
+
+def _enum(name: str, description: str, body: Json, at: str) -> EnumType:
+    _allow(body, at, {"description", "oneOf"})
+    return EnumType(name, description, tuple(_enum_values(body["oneOf"], at)))
+
+
+def _enum_values(members: Sequence[Json], at: str) -> Iterator[EnumValue]:
+    for index, member in enumerate(members):
+        here = f"{at}/oneOf/{index}"
+        if "const" not in member:
+            raise SchemaError(here, "a union of objects needs a discriminator; an enumeration needs constants")
+        _allow(member, here, {"const", "description"})
+        yield EnumValue(member["const"], _described(member, here))
+
+
+def _object(name: str, description: str, body: Json, at: str) -> ObjectType:
+    _allow(
+        body,
+        at,
+        {"description", "type", "properties", "required", "dependentRequired", "additionalProperties"},
+    )
+    if not isinstance(body.get("additionalProperties"), bool):
+        raise SchemaError(at, "an object says whether it takes other fields (additionalProperties: true or false)")
+    properties, required = body["properties"], body.get("required", [])
+    for missing in [each for each in required if each not in properties]:
+        raise SchemaError(f"{at}/required", f"`{missing}` is required but not a property")
+    fields = tuple(_field(key, value, key in required, f"{at}/properties/{key}") for key, value in properties.items())
+    needs = tuple((key, other) for key, others in body.get("dependentRequired", {}).items() for other in others)
+    return ObjectType(name, description, fields, body["additionalProperties"], needs)
+
+
+def _field(name: str, body: Json, required: bool, at: str) -> Field:
+    return Field(name, _type(body, at), required, _described(body, at))
+
+
+def _type(body: Json, at: str) -> TypeExpr:
+    if "$ref" in body:
+        return _ref(body, at)
+    if "const" in body:
+        _allow(body, at, {"description", "type", "const"})
+        return Const(body["const"])
+    if body.get("type") == "array":
+        _allow(body, at, {"description", "type", "items", "minItems"})
+        return ListOf(_type(body["items"], f"{at}/items"), body.get("minItems", 0) > 0)
+    if body.get("type") == "object":
+        _allow(body, at, {"description", "type", "additionalProperties"})
+        return MapOf(_type(body["additionalProperties"], f"{at}/additionalProperties"))
+    if "enum" in body or "oneOf" in body:
+        raise SchemaError(at, "an enumeration or union is a definition of its own, so that its name survives")
+    return _primitive(body, at)
+
+
+def _primitive(body: Json, at: str) -> Primitive:
+    _allow(body, at, {"description", "type", *_LIMITS})
+    if body.get("type") not in _PRIMITIVES:
+        raise SchemaError(at, f"expected one of {', '.join(_PRIMITIVES)}, found {body.get('type')!r}")
+    return Primitive(body["type"], tuple((limit, body[limit]) for limit in _LIMITS if limit in body))
+
+
+def _ref(body: Json, at: str) -> Ref:
+    _allow(body, at, {"description", "$ref"})
+    target = body["$ref"]
+    if not target.startswith(REF_PREFIX):
+        raise SchemaError(at, f"expected a reference to {REF_PREFIX}<name>, found {target!r}")
+    return Ref(target.removeprefix(REF_PREFIX))
+
+
+def _described(body: Json, at: str) -> str:
+    description = body.get("description")
+    if not isinstance(description, str) or not description.strip():
+        raise SchemaError(at, "has no description, and the reference is made of descriptions")
+    return description
+
+
+def _allow(body: Json, at: str, keywords: set[str]) -> None:
+    for unknown in [each for each in body if each not in keywords]:
+        raise SchemaError(at, f"keyword `{unknown}` is not used here")
+
+
+def _check_refs(model: Model, names: set[str]) -> None:
+    for definition in model.definitions:
+        for name in _names_used(definition):
+            if name not in names:
+                raise SchemaError(REF_PREFIX + definition.name, f"refers to `{name}`, which is not defined")
+
+
+def _names_used(definition: Definition) -> Iterator[str]:
+    match definition:
+        case ObjectType(fields=fields):
+            for field in fields:
+                yield from _names_in(field.type)
+        case UnionType(members=members):
+            yield from members
+        case EnumType() | ScalarType() | AnyType():
+            return
+
+
+def _names_in(type_: TypeExpr) -> Iterator[str]:
+    match type_:
+        case Ref(name):
+            yield name
+        case ListOf(inner) | MapOf(inner):
+            yield from _names_in(inner)
+        case Primitive() | Const():
+            return
+
+
+def _check_unions(model: Model) -> None:
+    """Every member of a union carries the discriminator as a required constant, and no two members share a value."""
+    for union in model.definitions:
+        if isinstance(union, UnionType):
+            at = REF_PREFIX + union.name
+            seen: dict[str, str] = {}
+            for member in union.members:
+                for value in _tags(model, member, union.discriminator, at):
+                    if value in seen:
+                        raise SchemaError(at, f"`{seen[value]}` and `{member}` are both tagged {value!r}")
+                    seen[value] = member
+
+
+def _tags(model: Model, member: str, discriminator: str, at: str) -> set[str]:
+    tags = set()
+    for variant in model.variants(member):
+        field = variant.field(discriminator)
+        if field is None or not field.required or not isinstance(field.type, Const):
+            raise SchemaError(at, f"`{variant.name}` does not carry `{discriminator}` as a required constant")
+        tags.add(field.type.value)
+    return tags

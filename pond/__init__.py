@@ -1,0 +1,1 @@
+"""A compiler-style codec toolkit for agent session files."""

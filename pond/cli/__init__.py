@@ -1,0 +1,1 @@
+"""The command line: decode arguments, call the library, print. No logic lives here."""

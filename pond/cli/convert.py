@@ -1,0 +1,118 @@
+"""`pond convert`: sessions in, sessions out."""
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+
+from pond.cli.show import Progress, print_json, show_faults, summary
+from pond.codec.batch import Job, converted_into, expand, is_directory, run_jobs
+from pond.codec.convert import Input, Order, open_input, write_canonical, write_native
+from pond.codec.output import NewFile, failed
+from pond.codec.registry import CANONICAL, clients
+from pond.codec.report import Report
+from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
+
+
+def run(
+    inputs: Annotated[list[str], typer.Argument(metavar="INPUT...", help="Files, directories (a client's store), or - for standard input.")],
+    to: Annotated[str, typer.Option("--to", metavar="CLIENT", help="The client to write for, or `canonical`.")],
+    client: Annotated[str | None, typer.Option("--from", metavar="CLIENT", help="The client that wrote the input; detected when absent.")] = None,
+    output: Annotated[str | None, typer.Option("-o", "--output", metavar="OUT", help="A file for one session, a directory for several.")] = None,
+    project: Annotated[str | None, typer.Option("--project", metavar="DIR", help="The project of a session whose source names none.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON (on stdout with -o, else on stderr).")] = False,
+    jobs: Annotated[int | None, typer.Option("--jobs", metavar="N", help="Processes for a directory; all cores when absent.")] = None,
+) -> int:
+    """Turn sessions of one client into canonical events, or back into the files that client resumes."""
+    known = [*clients(), CANONICAL]
+    for name in (to, client):
+        if name is not None and name not in known:
+            raise UsageError(Diagnostic("usage", f"unknown client `{name}`", help=f"known: {', '.join(known)}"))
+    order = Order(to, client, project)
+    report = Report()
+    found = expand(inputs, report)
+    several = len(found) > 1 or any(job.folder for job in found)
+    code = 2 if any(d.span and d.span.file in inputs for d in report.diagnostics) else 0  # an input named is not there
+    if several or (output is not None and is_directory(output)):
+        _many(found, order, output, report, jobs)
+    elif found:
+        code = max(code, _one(found[0], order, output, report))
+    if json:
+        print_json(summary(report), sys.stdout if output else sys.stderr)
+    else:
+        show_faults(report)
+    return code or (2 if _unusable(report) else 1 if report.errors else 0)
+
+
+def _unusable(report: Report) -> bool:
+    """Tell whether an input itself, not just a record in it, could not be used and nothing at all was converted."""
+    return report.errors > 0 and report.sessions == 0
+
+
+def _one(job: Job, order: Order, output: str | None, report: Report) -> int:
+    """Convert one input to standard output or to the file named."""
+    try:
+        with job.open() as file:
+            report.files += 1
+            source = open_input(file, job.name, job.path, order, report)
+            if output is None:
+                _stream(source, order, sys.stdout.buffer, report)
+                return 0
+            with NewFile(Path(output)) as out:
+                _stream(source, order, out, report)
+    except SourceFault as fault:
+        report.diagnostics += fault.diagnostics
+        return 1 if fault.diagnostics[0].code.startswith("output") else 0
+    return 0
+
+
+def _stream(source: Input, order: Order, out: BinaryIO, report: Report) -> None:
+    size = source.source.path.stat().st_size if source.source.path else 0
+    progress = Progress(size, "converting")
+    try:
+        for session in source.sessions:
+            if order.to == CANONICAL:
+                write_canonical(session, out, progress.at)
+            elif source.several:
+                raise UsageError(Diagnostic("output-several", "the input holds several sessions", help="name a directory with -o DIR"))
+            else:
+                write_native(session, order.to, out, report, source.source.name, progress.at)
+        out.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise failed("standard output" if out is sys.stdout.buffer else "output", error) from None
+    finally:
+        progress.end()
+
+
+def _many(found: list[Job], order: Order, output: str | None, report: Report, jobs: int | None) -> None:
+    """Convert several inputs into a directory, or (canonical only) one after the other to standard output."""
+    if output is None and order.to != CANONICAL:
+        raise UsageError(Diagnostic("output-several", "several sessions cannot go to standard output", help="name a directory with -o DIR"))
+    progress = Progress(sum(job.size for job in found), "converting")
+    with tempfile.TemporaryDirectory(prefix="pond-") as spool:
+        target = Path(output) if output is not None else None
+        if target is not None and target.exists() and not target.is_dir():
+            raise UsageError(Diagnostic("usage", f"`{output}` is not a directory", help="several sessions need one"))
+        done = 0
+        try:
+            for job, result in run_jobs(found, order, target, Path(spool), jobs):
+                report.add(result)
+                done += job.size
+                progress.at(done)
+                if target is None and (made := converted_into(job, Path(spool))) is not None:
+                    with open(made, "rb") as file:
+                        shutil.copyfileobj(file, sys.stdout.buffer)
+                    made.unlink()
+            if target is None:
+                sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise failed("standard output", error) from None
+        finally:
+            progress.end()

@@ -1,0 +1,111 @@
+"""Entry point: look at the arguments first, import what the verb needs and nothing else."""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from pond._version import __version__
+from pond.cli.quick import parse
+
+# Verb -> module and one line of help. A module has `run`, or `commands` for verbs of its own.
+VERBS: dict[str, tuple[str, str]] = {
+    "convert": ("pond.cli.convert", "Turn sessions of one client into canonical events, or back into files it resumes."),
+    "verify": ("pond.cli.verify", "Prove on your own files that the round trip through canonical changes no value."),
+    "clients": ("pond.cli.clients", "List the clients pond reads and writes, versions verified and known limits."),
+    "map": ("pond.cli.map", "Check, format and explain mapping files."),
+}
+
+OVERVIEW = """\
+Usage: pond COMMAND [ARGUMENTS]
+
+  One place for agent sessions, whatever client wrote them, and the compiler between their formats.
+
+Commands:
+{verbs}
+
+Options:
+  --version  Print the version.
+  --help     Print this text; `pond COMMAND --help` explains one command.
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code; no traceback reaches a user."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        return _dispatch(arguments)
+    except BrokenPipeError:
+        # The reader went away (`| head`): nothing more to say, and nobody to say it to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("pond: interrupted", file=sys.stderr)
+        return 130
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("--help", "-h", "help"):
+        width = max(map(len, VERBS))
+        print(OVERVIEW.format(verbs="\n".join(f"  {name:<{width}}  {text}" for name, (_, text) in VERBS.items())), end="")
+        return 0
+    if arguments[0] == "--version":
+        print(f"pond {__version__}")
+        return 0
+    verb, rest = arguments[0], arguments[1:]
+    if verb not in VERBS:
+        print(f"pond: usage: unknown command `{verb}`; see `pond --help`", file=sys.stderr)
+        return 2
+    module = importlib.import_module(VERBS[verb][0])
+    if hasattr(module, "run"):
+        return _run(module.run, f"pond {verb}", rest)
+    if rest and rest[0] in module.commands:
+        return _run(module.commands[rest[0]], f"pond {verb} {rest[0]}", rest[1:])
+    listing = "\n".join(f"  {name}  {(f.__doc__ or '').splitlines()[0]}" for name, f in module.commands.items())
+    print(f"Usage: pond {verb} COMMAND [ARGUMENTS]\n\n{listing}", file=sys.stdout if "--help" in rest else sys.stderr)
+    return 0 if "--help" in rest else 2
+
+
+def _run(function: Callable[..., int], name: str, arguments: list[str]) -> int:
+    from pond.cli.show import refuse
+    from pond.diagnostics.diagnostic import PondError
+
+    values = parse(function, arguments)
+    if values is None:
+        return _with_typer(function, name, arguments)
+    try:
+        return function(**values)
+    except PondError as error:
+        return refuse(error)
+
+
+def _with_typer(function: Callable[..., int], name: str, arguments: list[str]) -> int:
+    """Let typer read the arguments: it knows every form, explains mistakes and prints help, and takes its time."""
+    import typer
+
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+    def call(**values: Any) -> None:
+        from pond.cli.show import refuse
+        from pond.diagnostics.diagnostic import PondError
+
+        try:
+            code = function(**values)
+        except PondError as error:
+            code = refuse(error)
+        raise typer.Exit(code)
+
+    call.__doc__ = function.__doc__
+    call.__signature__ = __import__("inspect").signature(function)  # type: ignore[attr-defined]
+    call.__annotations__ = function.__annotations__
+    app.command()(call)
+    try:
+        app(arguments, prog_name=name)
+    except SystemExit as exit:
+        return exit.code if isinstance(exit.code, int) else 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""`pond map check|fmt|explain`: the tools of a person who writes a mapping."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pond.cli.show import print_json
+from pond.codec.registry import adapter
+from pond.diagnostics.diagnostic import Diagnostic, MappingError, UsageError
+from pond.diagnostics.render import as_json, pictures
+
+
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Mapping files.")],
+    json: Annotated[bool, typer.Option("--json", help="Print diagnostics as JSON lines.")] = False,
+) -> int:
+    """Check mapping files and show every mistake with its place."""
+    from pond.lang.check import check as check_mapping
+    from pond.lang.parse import parse
+
+    code = 0
+    for file in files:
+        text = _read(file)
+        try:
+            check_mapping(parse(text, file))
+        except MappingError as error:
+            code = 1
+            if json:
+                for diagnostic in error.diagnostics:
+                    print_json(as_json(diagnostic), sys.stdout)
+            else:
+                print(pictures(error.diagnostics, text))
+    return code
+
+
+def fmt(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Mapping files, changed in place.")],
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; exit with 1 where a file is not formatted.")] = False,
+) -> int:
+    """Give mapping files their one layout."""
+    from pond.lang.fmt import format_map
+    from pond.lang.parse import parse
+
+    code = 0
+    for file in files:
+        text = _read(file)
+        try:
+            parse(text, file)
+        except MappingError as error:
+            print(pictures(error.diagnostics, text), file=sys.stderr)
+            code = 1
+            continue
+        formatted = format_map(text)
+        if formatted != text:
+            print(f"{'would format' if check else 'formatted'} {file}")
+            code = max(code, int(check))
+            if not check:
+                Path(file).write_text(formatted, encoding="utf-8")
+    return code
+
+
+def explain(
+    client: Annotated[str, typer.Argument(metavar="CLIENT", help="A client, as `pond clients` lists it.")],
+    source: Annotated[bool, typer.Option("--source", help="Print the compiled Python instead.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> int:
+    """Say what a mapping does with every record kind: typed fields, residue, provenance."""
+    from pond.lang.check import check as check_mapping
+    from pond.lang.compile import compile_plan
+    from pond.lang.explain import explain as explain_plan
+    from pond.lang.explain import explain_json
+    from pond.lang.parse import parse
+
+    file = adapter(client).folder / f"{adapter(client).folder.name}.map"
+    plan = check_mapping(parse(_read(str(file)), file.name))
+    if source:
+        print(compile_plan(plan), end="")
+    elif json:
+        print_json(explain_json(plan), sys.stdout)
+    else:
+        print(explain_plan(plan), end="")
+    return 0
+
+
+def _read(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "not UTF-8 text"
+        raise UsageError(Diagnostic("usage", f"cannot read `{file}`: {reason.lower()}")) from None
+
+
+commands = {"check": check, "fmt": fmt, "explain": explain}

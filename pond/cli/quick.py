@@ -1,0 +1,72 @@
+"""Reads plain command lines from a verb's own declaration, without building a parser.
+
+Typer builds a validator for every parameter, which costs more than converting a small file. A verb declares itself once,
+for typer; this module reads the same declaration, and gives up (returns None) on anything unusual, so that typer says
+what is wrong or prints help.
+"""
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+from typer.models import ArgumentInfo, OptionInfo
+
+
+def parse(function: Callable[..., Any], arguments: list[str]) -> dict[str, Any] | None:
+    """Return the values for `function`, or None where typer should look."""
+    options: dict[str, tuple[str, Any]] = {}
+    positional: list[tuple[str, Any]] = []
+    names = [name for name in function.__annotations__ if name != "return"]
+    defaults = function.__defaults__ or ()
+    values: dict[str, Any] = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    for name in names:
+        kind, info = get_args(function.__annotations__[name])
+        if isinstance(info, ArgumentInfo):
+            positional.append((name, kind))
+        elif isinstance(info, OptionInfo):
+            for flag in info.param_decls or (f"--{name.replace('_', '-')}",):
+                options[flag] = (name, kind)
+    words = _read(arguments, options, values)
+    if words is None or len(positional) > 1:
+        return None
+    for name, kind in positional:
+        if kind == list[str]:
+            values[name] = words
+        elif len(words) == 1:
+            values[name] = words[0]
+        elif words or name not in values:
+            return None
+        words = []
+    return values if not words and all(name in values and values[name] != [] for name in names) else None
+
+
+def _read(arguments: list[str], options: dict[str, tuple[str, Any]], values: dict[str, Any]) -> list[str] | None:
+    """Fill `values` from the options; return the other words, or None on anything that is not plain."""
+    words: list[str] = []
+    rest = iter(arguments)
+    for word in rest:
+        if word == "-" or not word.startswith("-"):
+            words.append(word)
+            continue
+        flag, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        if flag not in options:
+            return None
+        name, kind = options[flag]
+        if kind is bool:
+            if equals:
+                return None
+            values[name] = True
+            continue
+        if not equals:
+            found = next(rest, None)
+            if found is None:
+                return None
+            value = found
+        if kind in (int, int | None):
+            if not value.isascii() or not value.isdigit():
+                return None
+            values[name] = int(value)
+        elif kind in (str, str | None):
+            values[name] = value
+        else:
+            return None
+    return words

@@ -1,0 +1,101 @@
+"""`pond verify`: the round trip, proved on the person's own files."""
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from pond.cli.show import Progress, drift_line, print_json, summary
+from pond.codec.batch import Job, expand
+from pond.codec.report import Report
+from pond.codec.verify import Verdict, verify_job
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.render import one_line
+
+_WORTH_A_PROCESS = 1_000_000
+
+
+def run(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Session files or directories.")],
+    client: Annotated[str | None, typer.Option("--from", metavar="CLIENT", help="The client that wrote them; detected when absent.")] = None,
+    project: Annotated[str | None, typer.Option("--project", metavar="DIR", help="The project of sessions that name none.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> int:
+    """Prove on your own files that the round trip through canonical changes no value."""
+    report = Report()
+    jobs = expand(paths, report)
+    missing = [d for d in report.diagnostics if d.span and d.span.file in paths]
+    if missing and not jobs:
+        raise UsageError(*missing)
+    totals: dict[str, Verdict] = {}
+    files: dict[str, int] = {}
+    progress = Progress(sum(job.size for job in jobs), "verifying")
+    done = 0
+    for job, verdict in _verdicts(jobs, client, project):
+        total = totals.setdefault(verdict.client, Verdict(verdict.client))
+        total.records += verdict.records
+        total.equal += verdict.equal
+        total.report.add(verdict.report)
+        files[verdict.client] = files.get(verdict.client, 0) + 1
+        report.add(verdict.report)
+        done += job.size
+        progress.at(done)
+    progress.end()
+    different = any(total.equal < total.records for total in totals.values())
+    if json:
+        print_json({"clients": {name: _row(total) for name, total in sorted(totals.items())}, **summary(report)}, sys.stdout)
+    else:
+        _table(totals, report)
+    if missing:
+        return 2
+    return 1 if different or report.errors else 0
+
+
+def _verdicts(jobs: list[Job], client: str | None, project: str | None) -> Iterator[tuple[Job, Verdict]]:
+    if len(jobs) < 2 or sum(job.size for job in jobs) < _WORTH_A_PROCESS:
+        for job in jobs:
+            yield job, verify_job(job, client, project)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        waiting = [(job, pool.submit(verify_job, job, client, project)) for job in jobs]
+        for job, future in waiting:
+            yield job, future.result()
+
+
+def _row(total: Verdict) -> dict[str, object]:
+    return {
+        "files": total.report.files,
+        "records": total.records,
+        "equal": total.equal,
+        "faults": total.report.errors,
+        "unnamed": dict(sorted(total.report.drift.items())),
+    }
+
+
+def _table(totals: dict[str, Verdict], report: Report) -> None:
+    print(f"{'client':<14}{'files':>8}{'records':>10}{'equal':>10}{'faults':>8}{'unnamed':>9}")
+    for name, total in sorted(totals.items()):
+        faults, unnamed = total.report.errors, len(total.report.drift)
+        print(f"{name:<14}{total.report.files:>8}{total.records:>10}{total.equal:>10}{faults:>8}{unnamed:>9}")
+    for diagnostic in report.faults:
+        if diagnostic.severity == "error":
+            print(one_line(diagnostic))
+    for name, total in sorted(totals.items()):
+        if total.report.drift:
+            print(f"{name}: carried, not named by the mapping: {drift_line(total.report.drift)}")
+    warnings = [d for d in report.faults if d.severity != "error"]
+    if warnings:
+        counted = sum(d.count for d in warnings)
+        print(f"{counted} values did not have the type the mapping expects; they were kept as they are. First:")
+        print(f"  {one_line(warnings[0])}")
+    everything = sum(t.records for t in totals.values())
+    equal = sum(t.equal for t in totals.values())
+    print(f"{equal} of {everything} records came back value-equal." if everything else _nothing())
+
+
+def _nothing() -> str:
+    return one_line(Diagnostic("source-empty", "no session file was found"))

@@ -1,0 +1,209 @@
+"""One input to one output: the pipeline behind `pond convert`, file by file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from pond.codec.canonical import CanonicalReader
+from pond.codec.detect import detect
+from pond.codec.paths import ignored
+from pond.codec.reader import SessionReader, empty
+from pond.codec.registry import CANONICAL, Adapter, adapter, clients
+from pond.codec.report import Report
+from pond.codec.source import LineSource, Source, open_document
+from pond.codec.writer import SessionWriter, SideFile, side_files
+from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
+from pond.diagnostics.span import Span
+from pond.model.json_text import Json, JsonObject, encode
+
+Groups = Iterator[list[JsonObject]]
+Tick = Callable[[int], None]
+
+
+def _no_tick(done: int) -> None:
+    """Nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session on its way: its row, its records' events, and how to get an earlier message again."""
+
+    row: JsonObject
+    groups: Groups
+    recall: Callable[[str], list[JsonObject]]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A recognised input: what wrote it, and its sessions."""
+
+    client: str
+    source: Source
+    sessions: Iterator[Session]
+    several: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the caller asks of every input."""
+
+    to: str
+    client: str | None = None
+    project: str | None = None
+
+
+def open_input(file: BinaryIO, name: str, path: Path | None, order: Order, report: Report) -> Input:
+    """Recognise an open file and return its sessions, unread; raise SourceFault where it is nobody's."""
+    source: Source = LineSource(file, name, path)
+    if path is not None and path.suffix == ".json":
+        source = _as_document(file, name, path, report) or source
+    if empty(source):
+        raise SourceFault(Diagnostic("source-empty", "expected records, found none", Span(name, 1)))
+    client = order.client or detect(source)
+    if client is None:
+        source = _as_document(file, name, path, report) or source
+        client = detect(source)
+    if client is None:
+        known = ", ".join([*clients(), CANONICAL])
+        raise SourceFault(
+            Diagnostic("source-unrecognised", "no adapter recognises these records", Span(name, 1), help=f"name one of {known} with --from")
+        )  # fmt: skip
+    if client == CANONICAL:
+        assert isinstance(source, LineSource)
+        reader = CanonicalReader(source, report)
+        return Input(client, source, _canonical_sessions(reader, report), reader.count > 1)
+    return Input(client, source, _source_sessions(adapter(client), source, report, order.project))
+
+
+def _as_document(file: BinaryIO, name: str, path: Path | None, report: Report) -> Source | None:
+    shapes = {adapter(c).module.DOCUMENT for c in clients()} - {None}
+    if not shapes:
+        return None
+    file.seek(0)
+    if file.read(256).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{":
+        return None
+    file.seek(0)
+    text = file.read()
+    return next((s for keys in sorted(shapes) if (s := open_document(text, keys, name, path, report))), None)
+
+
+def _source_sessions(owner: Adapter, source: Source, report: Report, project: str | None) -> Iterator[Session]:
+    reader = SessionReader(owner, source, report, project)
+    report.sessions += 1
+    yield Session(reader.session, reader.records(), reader.recall)
+
+
+def _canonical_sessions(reader: CanonicalReader, report: Report) -> Iterator[Session]:
+    for row, groups in reader.sessions():
+        report.sessions += 1
+        session_id = row["id"]
+        yield Session(row, _counted(groups, report), lambda message_id: reader.recall(session_id, message_id))
+
+
+def _counted(groups: Groups, report: Report) -> Groups:
+    for group in groups:
+        report.records += 1
+        yield group
+
+
+# --- output ----------------------------------------------------------------------------------------------------------
+
+
+def write_canonical(session: Session, out: BinaryIO, progress: Tick = _no_tick) -> None:
+    """Write a session as canonical JSONL: the row, then every message followed by its parts."""
+    out.write(encode(session.row) + b"\n")
+    done = 0
+    for events in session.groups:
+        for event in events:
+            done += out.write(encode(event) + b"\n")
+        progress(done)
+
+
+def write_native(
+    session: Session, target: str, out: BinaryIO, report: Report, name: str, progress: Tick = _no_tick
+) -> list[SideFile]:  # fmt: skip
+    """Write a session's records as its client has them; return the files that belong beside it."""
+    owner = native_adapter(session, target)
+    beside = side_files(session.row)
+    writer = SessionWriter(owner, session.row, session.recall, report, name)
+    values = writer.records(session.groups)
+    form = session.row["options"].get("pond", {}).get("form")
+    if form == "document":
+        out.write(_document(values, owner, beside))
+        return beside
+    done = 0
+    for value in values:
+        if type(value) is SideFile:
+            beside.append(value)
+        else:
+            done += out.write(encode(value) + b"\n")
+            progress(done)
+    return beside
+
+
+def _document(values: Iterator[Json | SideFile], owner: Adapter, beside: list[SideFile]) -> bytes:
+    items: list[Json] = []
+    for value in values:
+        if isinstance(value, SideFile):
+            beside.append(value)
+        else:
+            items.append(value)
+    head, *rest = items
+    head[owner.module.DOCUMENT[1]] = rest
+    return encode(head) + b"\n"
+
+
+def native_adapter(session: Session, target: str) -> Adapter:
+    """Return the target's adapter where the session is its own; raise UsageError where restoring would be foreign."""
+    origin = session.row["source_agent"]
+    if origin != target:
+        raise UsageError(
+            Diagnostic(
+                "usage-foreign", f"session `{session.row['id']}` was written by {origin}; this version writes it back as {origin} or canonical",
+                rule="adapter-native-restore-lossless",
+            )
+        )  # fmt: skip
+    return adapter(target)
+
+
+def layout(session: Session) -> str:
+    """Return where the session's file lies in its client's own layout, from stored facts; never outside the target."""
+    pond = session.row["options"].get("pond", {})
+    path = pond.get("path") if type(pond) is dict else None
+    suffix = ".json" if type(pond) is dict and pond.get("form") == "document" else ".jsonl"
+    text = path if type(path) is str else session.row["id"] + suffix
+    # Stored names are data: no absolute path, no step upwards, no control character gets to the file system.
+    parts = [p for p in text.replace("\\", "/").split("/") if p not in ("", ".", "..")]
+    return "/".join("".join(c if c.isprintable() and c != ":" else "_" for c in part)[:200] for part in parts) or "session" + suffix
+
+
+def find_files(directory: Path, report: Report) -> Iterator[Path]:
+    """Yield the session files of a store, sorted; report what cannot be looked at. Links to directories are not followed."""
+    ignores = {k: v for c in clients() for k, v in adapter(c).module.IGNORES.items()}
+
+    def unreadable(error: OSError) -> None:
+        report.error("source-unreadable", (error.strerror or "unreadable").lower(), str(error.filename))
+
+    for folder, names, files in os.walk(directory, onerror=unreadable):
+        names.sort()
+        for name in sorted(files):
+            path = Path(folder, name)
+            if path.suffix == ".jsonl" and not ignored(path, ignores):
+                yield path
+            elif path.suffix == ".json" and _is_document_name(path):
+                yield path
+
+
+def _is_document_name(path: Path) -> bool:
+    from pond.codec.paths import captures
+
+    for client in clients():
+        module = adapter(client).module
+        named = tuple(p for p in module.FILES if p.endswith(".json") and p != "{file}.json")
+        if module.DOCUMENT and named and len(captures(path, named)) > 2:
+            return True
+    return False

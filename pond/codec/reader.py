@@ -1,0 +1,179 @@
+"""Source -> canonical events, record by record: the Session first, then each Message followed by its Parts."""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import xxhash
+
+from pond.codec.facts import gather
+from pond.codec.paths import beside
+from pond.codec.registry import Adapter
+from pond.codec.report import Report
+from pond.codec.source import Source
+from pond.diagnostics.diagnostic import SourceFault
+from pond.lang.context import Reading
+from pond.model.bounds import MAX_TEXT, bound
+from pond.model.equal import same
+from pond.model.json_text import Json, JsonObject, NotJson, decode
+
+VALUE, BESIDE = "value", "beside"
+
+
+class SessionReading(Reading):
+    """A session being read from a source: knows which ids came before, and where."""
+
+    def __init__(self, session: JsonObject, source: Source, report: Report) -> None:
+        super().__init__(session["id"], session["project"], session.get("created_at"))
+        self.source, self.report = source, report
+        self.offset = self.number = 0
+        self.line = b""
+        self._seen: dict[int, int] = {}  # hash of an id -> offset of the first record that has it
+
+    def identify(self, own: str, record: JsonObject) -> str | None:
+        if self._seen.setdefault(hash(own), self.offset) == self.offset:
+            return own
+        # The same id again: an equal record is a repeat, another one gets a key of its own (adapter-integrity-dedup).
+        name, number = own, 1
+        while (offset := self._seen.setdefault(hash(name), self.offset)) != self.offset:
+            if same(decode(self.source.line_at(offset), _ignore), record):
+                self.report.repeats += 1
+                self.repeated = name
+                return None
+            number += 1
+            name = f"{own}~{number}"
+        return name
+
+    def offset_of(self, message_id: str) -> int:
+        """Return where the record with this message id stands in the source."""
+        return self._seen[hash(message_id)]
+
+    def text_of(self, record: JsonObject) -> bytes:
+        return self.line
+
+    def note(self, code: str, path: str, message: str) -> None:
+        self.report.error(code, message, self.source.name, self.number, path)
+
+    def drift(self, code: str, kind: str, names: Iterable[str]) -> None:
+        self.report.unnamed_all([f"{kind}.{name}" for name in names] or [kind])
+
+
+class _Again(Reading):
+    """Reads one record a second time, under the id it already has; nobody is told anything twice."""
+
+    def __init__(self, first: SessionReading, message_id: str) -> None:
+        super().__init__(first.session_id, first.project, first.anchor)
+        self._message_id = message_id
+        self.calls = first.calls
+
+    def identify(self, own: str, record: JsonObject) -> str | None:
+        return self._message_id
+
+
+def _ignore(_: str) -> None:
+    """Duplicate keys of a line were reported when it was first read."""
+
+
+class SessionReader:
+    """One session in a source, ready to be streamed."""
+
+    def __init__(self, adapter: Adapter, source: Source, report: Report, project: str | None = None) -> None:
+        self.adapter, self.source, self.report = adapter, source, report
+        self.session = gather(adapter.module, source, project)
+        self._context = SessionReading(self.session, source, report)
+        self._extra = self._beside()
+
+    def _beside(self) -> list[tuple[str, Path]]:
+        """Take the JSON files beside the session into its row; return the others, which become messages."""
+        others: list[tuple[str, Path]] = []
+        values: JsonObject = {}
+        for name, path in beside(self.source.path, self.adapter.module.BESIDE) if self.source.path else ():
+            if path.suffix == ".json":
+                try:
+                    values[name] = decode(path.read_bytes().strip(), _ignore)
+                    continue
+                except (NotJson, OSError):
+                    pass
+            others.append((name, path))
+        if values:
+            self.session["options"]["source"] = {"beside": values}
+        return others
+
+    def records(self) -> Iterator[list[JsonObject]]:
+        """Yield the canonical events of each record, in the order of the log; then of the files beside it."""
+        source, report = self.source, self.report
+        read = self.adapter.module.read
+        observe = self.adapter.observer()
+        context = self._context
+
+        def duplicate(key: str) -> None:
+            report.error("source-duplicate-key", f"`{key}` stands twice in one object; the last is kept", source.name, context.number)
+
+        seq = 0
+        for offset, number, line in source.lines():
+            context.offset, context.number, context.line, context.seq = offset, number, line, seq
+            try:
+                record = decode(line, duplicate)
+            except NotJson as error:
+                report.error(error.code, str(error), source.name, number)
+                continue
+            seq += 1
+            if len(line) > MAX_TEXT:
+                record = bound(record, MAX_TEXT, lambda size: context.note("source-truncated", "$", f"{size} bytes replaced"))
+            if type(record) is not dict:
+                report.unnamed("(not an object)")
+                yield [_carry_value(record, context)]
+                continue
+            if observe is not None:
+                context.facts = observe(record)
+            yield read(record, context)
+        report.records += seq
+        for name, path in self._extra:
+            try:
+                yield _carry_file(name, path.read_bytes(), context)
+            except OSError as error:
+                report.error("source-unreadable", str(error.strerror).lower(), str(path))
+
+
+    def recall(self, message_id: str) -> list[JsonObject]:
+        """Return the events of an earlier record again, read anew from where it stands."""
+        record = decode(self.source.line_at(self._context.offset_of(message_id)), _ignore)
+        events: list[JsonObject] = self.adapter.module.read(record, _Again(self._context, message_id))
+        return events
+
+
+def _carry_value(value: Json, context: Reading) -> JsonObject:
+    """Return the message that carries a line which is JSON but not an object."""
+    event: JsonObject = {"kind": "message", "role": "system", "id": context.derive({}), "session_id": context.session_id}
+    if context.anchor is not None:
+        event["timestamp"] = context.anchor
+    event["content"] = ""
+    event["options"] = {"source": value, "pond": {"seq": context.seq, "as": VALUE}}
+    return event
+
+
+def _carry_file(name: str, data: bytes, context: Reading) -> list[JsonObject]:
+    """Return the message and file Part of a file that lies beside the session: output too large for the log."""
+    # The id holds the content's hash: a file that changes becomes a second row, it never replaces the first.
+    message_id = f"beside/{name}/{xxhash.xxh3_64_hexdigest(data)}"
+    head: JsonObject = {"kind": "message", "role": "user", "id": message_id, "session_id": context.session_id}
+    if context.anchor is not None:
+        head["timestamp"] = context.anchor
+    head["options"] = {"pond": {"as": BESIDE, "file": name}}
+    part: JsonObject = {
+        "kind": "part", "id": f"{message_id}:0", "session_id": context.session_id, "message_id": message_id, "type": "file",
+        "media_type": mimetypes.guess_type(name)[0] or "application/octet-stream", "file_name": name.rsplit("/", 1)[-1],
+        "data": base64.b64encode(data).decode("ascii"), "provenance": "injected", "options": {},
+    }  # fmt: skip
+    return [head, part]
+
+
+def empty(source: Source) -> bool:
+    """Tell whether a source holds no line at all."""
+    try:
+        return next(iter(source.lines()), None) is None
+    except SourceFault:
+        return False

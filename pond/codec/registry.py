@@ -1,0 +1,85 @@
+"""The adapters: every folder with a mapping is one. There is no second list to forget."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pond._locate import adapters_dir
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.lang.runtime import COMPILER
+from pond.model.json_text import JsonObject
+
+CANONICAL = "canonical"
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """One client: its compiled mapping, and the passes its folder holds."""
+
+    client: str
+    folder: Path
+    module: ModuleType
+
+    def observer(self) -> Callable[[JsonObject], JsonObject] | None:
+        """Return a fresh function that looks at each record and says what it learnt from its neighbours."""
+        if not self.module.FACTS:
+            return None
+        passes = importlib.import_module(f"pond.adapters.{self.folder.name}.passes")
+        observe: Callable[[JsonObject], JsonObject] = passes.Observer().observe
+        return observe
+
+    def declared(self) -> dict[str, Any]:
+        """Return what the adapter says about itself: versions verified, known limits."""
+        with open(self.folder / "gaps.toml", "rb") as file:
+            return tomllib.load(file)
+
+
+def clients() -> list[str]:
+    """Return the names of all clients, sorted."""
+    return sorted(folder.name.replace("_", "-") for folder in _folders())
+
+
+def _folders() -> list[Path]:
+    return [f for f in adapters_dir().iterdir() if (f / f"{f.name}.map").is_file()]
+
+
+@cache
+def adapter(client: str) -> Adapter:
+    """Return the adapter of a client; raise UsageError where there is none."""
+    folder = adapters_dir() / client.replace("-", "_")
+    if client not in clients():
+        known = ", ".join([*clients(), CANONICAL])
+        raise UsageError(Diagnostic("usage", f"unknown client `{client}`", help=f"known: {known}"))
+    return Adapter(client, folder, _compiled(folder))
+
+
+def _compiled(folder: Path) -> ModuleType:
+    """Return the mapping's compiled module: the shipped one where it is fresh, else compiled now."""
+    text = (folder / f"{folder.name}.map").read_bytes()
+    try:
+        module = importlib.import_module(f"pond.adapters.{folder.name}.compiled")
+        if (module.DIGEST, module.COMPILER) == (hashlib.sha256(text).hexdigest()[:16], COMPILER):
+            return module
+    except ImportError:
+        pass
+    return compile_now(text.decode("utf-8"), str(folder / f"{folder.name}.map"))
+
+
+def compile_now(text: str, file: str) -> ModuleType:
+    """Compile a mapping in memory (this is what pulls in the parser)."""
+    from pond.lang.check import check
+    from pond.lang.compile import compile_plan
+    from pond.lang.parse import parse
+
+    source = compile_plan(check(parse(text, file)))
+    module = ModuleType(f"compiled mapping of {Path(file).name}")
+    exec(compile(source, module.__name__, "exec"), module.__dict__)
+    return module

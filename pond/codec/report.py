@@ -1,0 +1,77 @@
+"""What happened while reading and writing: faults, and drift of the format, counted and never silent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from pond.diagnostics.diagnostic import Diagnostic
+from pond.diagnostics.span import Span
+
+# A broken file can have a fault on every line; each kind is shown this often per file and counted beyond.
+MOST_SHOWN = 20
+
+
+@dataclass(slots=True)
+class Report:
+    """Counts and diagnostics of one conversion; reports of several files add up."""
+
+    files: int = 0
+    sessions: int = 0
+    records: int = 0
+    repeats: int = 0
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    drift: dict[str, int] = field(default_factory=dict)
+    _places: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _counts: dict[int, int] = field(default_factory=dict)
+
+    def error(self, code: str, message: str, file: str, line: int = 0, path: str = "") -> None:
+        """Record a fault; every error keeps its own line up to a limit, warnings of one kind are counted together."""
+        key = (code, file, "" if _is_error(code) else f"{path}\0{message}")
+        seen = self._places.setdefault(key, len(self.diagnostics))
+        if seen == len(self.diagnostics) or (_is_error(code) and self._counts.get(seen, 1) < MOST_SHOWN):
+            self.diagnostics.append(Diagnostic(code, message, Span(file, line), path=path))
+            if seen == len(self.diagnostics) - 1:
+                self._counts[seen] = 1
+                return
+        self._counts[seen] += 1
+
+    def unnamed(self, what: str) -> None:
+        """Count a record kind or field the mapping does not name."""
+        self.drift[what] = self.drift.get(what, 0) + 1
+
+    @property
+    def faults(self) -> list[Diagnostic]:
+        """The diagnostics with their counts: one entry where many of a kind were met."""
+        out = []
+        for index, diagnostic in enumerate(self.diagnostics):
+            count = self._counts.get(index, 1)
+            hidden = count - MOST_SHOWN + 1 if diagnostic.severity == "error" else count
+            out.append(replace(diagnostic, count=max(1, hidden)))
+        return out
+
+    @property
+    def errors(self) -> int:
+        return sum(d.severity == "error" for d in self.diagnostics)
+
+    def add(self, other: Report) -> None:
+        """Take over what another report holds."""
+        self.files += other.files
+        self.sessions += other.sessions
+        self.records += other.records
+        self.repeats += other.repeats
+        start = len(self.diagnostics)
+        self.diagnostics += other.diagnostics
+        self._counts.update({start + index: count for index, count in other._counts.items()})
+        for name, count in other.drift.items():
+            self.drift[name] = self.drift.get(name, 0) + count
+
+    def unnamed_all(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.unnamed(name)
+
+
+def _is_error(code: str) -> bool:
+    from pond.diagnostics.codes import CODES
+
+    return CODES[code].severity == "error"

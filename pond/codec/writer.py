@@ -1,0 +1,68 @@
+"""Canonical events -> the client's own records. Native only: the session's origin decides (adapter-native-restore-lossless)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from pond.codec.reader import BESIDE, VALUE
+from pond.codec.registry import Adapter
+from pond.codec.report import Report
+from pond.lang.context import Writing
+from pond.lang.plan import REPEAT
+from pond.lang.runtime import Broken
+from pond.model.json_text import Json, JsonObject, encode
+
+Recall = Callable[[str], list[JsonObject]]
+
+
+@dataclass(frozen=True, slots=True)
+class SideFile:
+    """A file that belongs beside the session file; `{stem}` in its name stands for the session file's own."""
+
+    name: str
+    data: bytes
+
+
+def side_files(session: JsonObject) -> list[SideFile]:
+    """Return the JSON files that the session row carries."""
+    values = session["options"].get("source", {}).get("beside", {})
+    return [SideFile(name, encode(value)) for name, value in values.items()]
+
+
+class SessionWriter:
+    """Writes one session's records back. `recall` gives the events of an earlier message again, for repeated records."""
+
+    def __init__(self, adapter: Adapter, session: JsonObject, recall: Recall, report: Report, name: str) -> None:
+        self._write = adapter.module.write
+        self._context = Writing(session["id"], session["project"])
+        self._recall, self._report, self._name = recall, report, name
+
+    def records(self, groups: Iterable[list[JsonObject]]) -> Iterator[Json | SideFile]:
+        """Yield the source value of each group of events, in order; a broken group is reported and left out."""
+        write, context = self._write, self._context
+        for events in groups:
+            try:
+                label = events[0]["options"]["pond"]["as"]
+                if label == REPEAT:
+                    events = self._recall(events[0]["options"]["pond"]["repeat_of"])
+                    label = events[0]["options"]["pond"]["as"]
+                if label == VALUE:
+                    yield events[0]["options"]["source"]
+                elif label == BESIDE:
+                    yield _side_file(events)
+                else:
+                    yield write(events, context)
+            except (Broken, KeyError, TypeError, AttributeError, IndexError, ValueError, RuntimeError) as error:
+                what = str(error) if isinstance(error, Broken) else f"{type(error).__name__.lower()} {error}"
+                where = events[0].get("id", "?") if events and type(events[0]) is dict else "?"
+                self._report.error("canonical-broken", f"message `{where}` cannot be written back: {what}", self._name)
+
+
+def _side_file(events: list[JsonObject]) -> SideFile:
+    try:
+        return SideFile(events[0]["options"]["pond"]["file"], base64.b64decode(events[1]["data"], validate=True))
+    except binascii.Error as error:
+        raise Broken(f"the file's data is not base64: {error}") from None

@@ -1,0 +1,59 @@
+"""Diagnostics as text with a caret, as one line, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pond.diagnostics.diagnostic import Diagnostic
+
+
+def one_line(diagnostic: Diagnostic) -> str:
+    """Return `file:line: code: reason`, readable without the picture."""
+    where = f"{diagnostic.span}: " if diagnostic.span else ""
+    path = f" (at {diagnostic.path})" if diagnostic.path else ""
+    times = f" [{diagnostic.count} times]" if diagnostic.count > 1 else ""
+    return f"{where}{diagnostic.code}: {diagnostic.message}{path}{times}"
+
+
+def as_json(diagnostic: Diagnostic) -> dict[str, object]:
+    """Return the diagnostic as a JSON object with stable field names."""
+    out: dict[str, object] = {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity,
+        "message": diagnostic.message,
+    }
+    if diagnostic.span:
+        out["file"] = diagnostic.span.file
+        out["line"] = diagnostic.span.line
+        if diagnostic.span.column:
+            out["column"] = diagnostic.span.column
+    for name in ("path", "help", "rule"):
+        if value := getattr(diagnostic, name):
+            out[name] = value
+    if diagnostic.count > 1:
+        out["count"] = diagnostic.count
+    return out
+
+
+def picture(diagnostic: Diagnostic, source: str) -> str:
+    """Return the compiler-style rendering: message, place, source line with caret, help and rule."""
+    lines = [f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.message}"]
+    span = diagnostic.span
+    if span:
+        lines.append(f"  --> {span}")
+        text = source.splitlines()
+        if 0 < span.line <= len(text) and span.column:
+            number = str(span.line)
+            pad = " " * len(number)
+            caret = " " * (span.column - 1) + "^" * max(1, span.length)
+            lines += [f" {pad} |", f" {number} | {text[span.line - 1]}", f" {pad} | {caret}"]
+    if diagnostic.help:
+        lines.append(f"   = help: {diagnostic.help}")
+    if diagnostic.rule:
+        lines.append(f"   = rule: {diagnostic.rule}")
+    return "\n".join(lines)
+
+
+def pictures(diagnostics: Iterable[Diagnostic], source: str) -> str:
+    """Return the renderings of several diagnostics of one file, separated by blank lines."""
+    return "\n\n".join(picture(d, source) for d in diagnostics)

@@ -1,0 +1,18 @@
+"""Where something is: a place in a mapping file or in a client's data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of characters on one line of a text file (1-based line and column)."""
+
+    file: str
+    line: int
+    column: int = 0
+    length: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"

@@ -1,0 +1,72 @@
+"""What compiled mappings call: the few things worth a function of their own. No pass over this module imports lark."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pond.lang.context import Reading, Writing
+from pond.lang.conversions import CONVERSIONS, NO_MARK, instant
+from pond.lang.spans import CONVERSATIONAL, INJECTED, Markers
+from pond.model.json_text import Json, JsonObject
+
+__all__ = [
+    "COMPILER", "CONVERSATIONAL", "CONVERSIONS", "EMPTY", "INJECTED", "MISSING", "NO_MARK", "Broken", "Json", "JsonObject", "Markers",
+    "Origin", "Reading", "Writing", "at", "instant", "kind_of", "repeat_event", "unjoin",
+]  # fmt: skip
+
+COMPILER = 1  # bump when generated source changes, so that shipped modules are known to be stale
+MISSING = object()
+EMPTY: JsonObject = {}  # stands for an object that is not there; never written to
+
+
+class Broken(Exception):
+    """A canonical event the writer cannot turn back into a record."""
+
+
+class Origin(NamedTuple):
+    """One place a session field may come from: a path capture, a template, or the first record value at a path."""
+
+    capture: str | None
+    template: str | None
+    first: tuple[str, ...] | None
+    of: str | None
+    conversion: str | None
+    where: str | None
+
+
+def at(record: Json, *keys: str) -> Json:
+    """Return the value at `keys`, or MISSING."""
+    for key in keys:
+        if type(record) is not dict or key not in record:
+            return MISSING
+        record = record[key]
+    return record
+
+
+def kind_of(value: Json) -> str:
+    """Name a JSON type for a person."""
+    names = {dict: "an object", list: "a list", str: "text", int: "a number", float: "a number", bool: "true or false"}
+    return "null" if value is None else names.get(type(value), "a number")
+
+
+def repeat_event(own: str, context: Reading) -> JsonObject:
+    """Return the small row that says: the record `own` stood here once more."""
+    event: JsonObject = {
+        "kind": "message", "role": "system", "id": f"{own}@{context.seq}", "session_id": context.session_id,
+    }  # fmt: skip
+    if context.anchor is not None:
+        event["timestamp"] = context.anchor
+    event["content"] = ""
+    event["options"] = {"pond": {"seq": context.seq, "as": "repeat", "repeat_of": context.repeated or own}}
+    return event
+
+
+def unjoin(parts: list[JsonObject]) -> list[JsonObject]:
+    """Put the runs that a span table cut apart together again: one Part for each source item."""
+    out: list[JsonObject] = []
+    for part in parts:
+        if part["options"].get("pond", EMPTY).get("joined"):
+            out[-1]["text"] += part["text"]
+        else:
+            out.append(part)
+    return out

@@ -1,0 +1,53 @@
+"""Value equality: the exact meaning of "lossless" (same JSON type and value at the same path)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import orjson
+
+from pond.model.json_text import Json
+
+
+def same(left: Json, right: Json) -> bool:
+    """Tell whether two JSON values are equal: 1 is not 1.0, true is not 1, -0.0 is not 0.0; key order is not data."""
+    try:
+        return orjson.dumps(left, option=orjson.OPT_SORT_KEYS) == orjson.dumps(right, option=orjson.OPT_SORT_KEYS)
+    except (TypeError, RecursionError):
+        return first_difference(left, right) is None
+
+
+def first_difference(left: Json, right: Json, path: str = "$") -> str | None:
+    """Return the JSON path of the first difference with both values shortened, or None where the values are equal."""
+    if type(left) is not type(right):
+        return f"{path}: {_kind(left)} became {_kind(right)}"
+    if isinstance(left, dict):
+        for key, value in left.items():
+            if key not in right:
+                return f"{path}.{key}: lost ({_short(value)})"
+            if found := first_difference(value, right[key], f"{path}.{key}"):
+                return found
+        extra = [key for key in right if key not in left]
+        return f"{path}.{extra[0]}: added ({_short(right[extra[0]])})" if extra else None
+    if isinstance(left, list):
+        for index, (a, b) in enumerate(zip(left, right, strict=False)):
+            if found := first_difference(a, b, f"{path}[{index}]"):
+                return found
+        return None if len(left) == len(right) else f"{path}: {len(left)} items became {len(right)}"
+    if isinstance(left, float):
+        equal = left.hex() == right.hex()
+    elif isinstance(left, Decimal):
+        equal = str(left) == str(right)
+    else:
+        equal = left == right
+    return None if equal else f"{path}: {_short(left)} became {_short(right)}"
+
+
+def _kind(value: Json) -> str:
+    names = {dict: "object", list: "array", str: "string", int: "integer", float: "number", bool: "boolean"}
+    return names.get(type(value), "null" if value is None else "number")
+
+
+def _short(value: Json) -> str:
+    text = ascii(value)
+    return text if len(text) <= 60 else text[:57] + "..."

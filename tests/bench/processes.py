@@ -1,0 +1,86 @@
+"""What only a process of its own can show: peak memory, two processes against one, and the cost of starting."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.bench.corpus import CLIENTS, one_file, store
+from tests.bench.figures import Figure
+
+ROOT = Path(__file__).resolve().parents[2]
+POND = [sys.executable, "-m", "pond.cli.main"]
+MEMORY_LIMIT, JOBS_LIMIT, START_LIMIT = 200.0, 1.7, 2.5
+
+# A child's peak counts the memory of the process it was forked from, up to the moment it becomes another program; so
+# the fork is made by a process that has hardly any.
+_WATCH = """
+import os, sys
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, used = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), used.ru_maxrss, used.ru_utime + used.ru_stime)
+"""
+
+
+def _watched(words: list[str]) -> tuple[float, float]:
+    """Run `words` to a successful end; return its peak memory in MB and its CPU time in seconds."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    watch = [sys.executable, "-S", "-E", "-c", _WATCH, *words]
+    done = subprocess.run(watch, env=environment, capture_output=True, text=True, check=True)
+    code, peak, cpu = done.stdout.split()[-3:]
+    if code != "0":
+        raise RuntimeError(f"exit code {code} from {' '.join(words)}\n{done.stderr}")
+    kilobytes = int(peak) / 1024 if sys.platform == "darwin" else int(peak)
+    return kilobytes / 1000, float(cpu)
+
+
+def memory(megabytes: float, directory: Path) -> list[Figure]:
+    """Measure the peak of converting one long file of each client, to its own form, to canonical and back."""
+    detail: dict[str, float] = {}
+    for client in CLIENTS:
+        file = one_file(client, megabytes)
+        canonical, native = directory / f"{client}.canonical.jsonl", directory / f"{client}.jsonl"
+        runs = {"own": (file, client, native), "to canonical": (file, "canonical", canonical)}
+        runs["from canonical"] = (canonical, client, directory / f"{client}.back.jsonl")
+        for name, (source, to, out) in runs.items():
+            detail[f"{client} {name}"], _ = _watched([*POND, "convert", str(source), "--to", to, "-o", str(out)])
+        for file in (canonical, native, runs["from canonical"][2]):
+            file.unlink()
+    return [
+        Figure(f"memory of {megabytes:g} MB", max(detail.values()), "MB", MEMORY_LIMIT, at_least=False, detail=detail)
+    ]
+
+
+def jobs(megabytes: float, rounds: int, directory: Path) -> list[Figure]:
+    """Measure by the clock how much faster two processes convert a store than one."""
+    best: dict[tuple[str, int], float] = {}
+    for _ in range(rounds):
+        for client in CLIENTS:
+            for count in (1, 2):
+                out = directory / f"jobs-{count}"
+                words = [*POND, "convert", str(store(client, megabytes / len(CLIENTS))), "--to", client, "-o", str(out)]
+                start = time.perf_counter()
+                _watched([*words, "--jobs", str(count)])
+                taken = time.perf_counter() - start
+                best[client, count] = min(best.get((client, count), float("inf")), taken)
+                shutil.rmtree(out)
+    detail = {client: best[client, 1] / best[client, 2] for client in CLIENTS}
+    one, two = (sum(best[client, count] for client in CLIENTS) for count in (1, 2))
+    return [Figure("two processes", one / two, "x one", JOBS_LIMIT, at_least=True, detail=detail)]
+
+
+def start_up(rounds: int) -> list[Figure]:
+    """Measure the CPU time of small commands against importing the command-line library alone."""
+    commands = {"import typer": [sys.executable, "-c", "import typer"], "--help": [*POND, "--help"]}
+    for client in CLIENTS:
+        commands[client] = [*POND, "convert", str(one_file(client, 0.1)), "--to", "canonical"]
+    best = dict.fromkeys(commands, float("inf"))
+    for _ in range(rounds * 4):
+        for name, words in commands.items():
+            best[name] = min(best[name], _watched(words)[1])
+    base = best.pop("import typer")
+    detail = {name: seconds / base for name, seconds in best.items()}
+    worst = max(detail[client] for client in CLIENTS)
+    return [Figure("convert of 100 KB", worst, "x import typer", START_LIMIT, at_least=False, detail=detail)]

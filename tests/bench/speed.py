@@ -1,0 +1,98 @@
+"""CPU time of the codec in one process, against the fastest JSON library doing nothing useful with the same bytes."""
+
+import io
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import orjson
+
+from pond.codec.convert import Order, Session, open_input, write_canonical, write_native
+from pond.codec.report import Report
+from tests.bench.corpus import CLIENTS, store
+from tests.bench.figures import Figure
+
+LIMIT = 0.5
+DIRECTIONS = ("round-trip", "to-canonical", "from-canonical")
+
+
+def decode_and_encode(file: Path) -> None:
+    """Do the least any converter must do: read each line, decode it, encode it."""
+    with file.open("rb") as lines:
+        for line in lines:
+            orjson.dumps(orjson.loads(line))
+
+
+def convert(file: Path, to: str) -> io.BytesIO:
+    """Convert one file in memory, by the calls that `pond convert` makes."""
+    report, out = Report(), io.BytesIO()
+    with file.open("rb") as source:
+        for session in open_input(source, str(file), file, Order(to), report).sessions:
+            write(session, to, out, report)
+    assert report.errors == 0, report.faults[:3]
+    return out
+
+
+def write(session: Session, to: str, out: io.BytesIO, report: Report) -> None:
+    """Write one session in the form asked for."""
+    if to == "canonical":
+        write_canonical(session, out)
+    else:
+        write_native(session, to, out, report, "memory")
+
+
+def _canonical_store(client: str, natives: Sequence[Path], directory: Path) -> list[Path]:
+    """Write each session as canonical text, where this run can read it."""
+    files = []
+    for number, native in enumerate(natives):
+        files.append(directory / f"{client}-{number}.jsonl")
+        files[-1].write_bytes(convert(native, "canonical").getbuffer())
+    return files
+
+
+def _seconds(work: Callable[[Path], object], files: Sequence[Path]) -> float:
+    start = time.process_time()
+    for file in files:
+        work(file)
+    return time.process_time() - start
+
+
+def measure(names: Sequence[str], megabytes: float, rounds: int, directory: Path) -> list[Figure]:
+    """Measure the directions in `names`; each round does everything once, so that all share the machine's moods."""
+    wanted = [name for name in DIRECTIONS if name in names]
+    if not wanted:
+        return []
+    best: dict[tuple[str, str], float] = {}
+    size: dict[tuple[str, str], int] = {}
+    natives = {client: sorted(store(client, megabytes / len(CLIENTS)).rglob("*.jsonl")) for client in CLIENTS}
+    canonical = {
+        client: _canonical_store(client, natives[client], directory) if "from-canonical" in wanted else []
+        for client in CLIENTS
+    }
+    for _ in range(rounds):
+        for client in CLIENTS:
+            work: dict[str, tuple[Callable[[Path], object], Sequence[Path]]] = {
+                "native bytes": (decode_and_encode, natives[client]),
+                "canonical bytes": (decode_and_encode, canonical[client]),
+                "round-trip": (partial(convert, to=client), natives[client]),
+                "to-canonical": (partial(convert, to="canonical"), natives[client]),
+                "from-canonical": (partial(convert, to=client), canonical[client]),
+            }
+            for name, (function, files) in work.items():
+                if name in wanted or name.endswith("bytes"):
+                    key = (client, name)
+                    best[key] = min(best.get(key, float("inf")), _seconds(function, files))
+                    size[key] = sum(file.stat().st_size for file in files)
+    return [_figure(name, best, size) for name in wanted]
+
+
+def _figure(name: str, best: dict[tuple[str, str], float], size: dict[tuple[str, str], int]) -> Figure:
+    base = "canonical bytes" if name == "from-canonical" else "native bytes"
+    detail = {client: best[client, base] / best[client, name] for client in CLIENTS}
+    detail["MB/s"] = sum(size[client, name] for client in CLIENTS) / 1e6 / sum(best[client, name] for client in CLIENTS)
+    detail["orjson MB/s"] = (
+        sum(size[client, base] for client in CLIENTS) / 1e6 / sum(best[client, base] for client in CLIENTS)
+    )
+    whole = sum(best[client, base] for client in CLIENTS) / sum(best[client, name] for client in CLIENTS)
+    return Figure(name, whole, "x orjson", LIMIT, at_least=True, detail=detail)

@@ -1,0 +1,49 @@
+"""What every test shares: outside session files, the count of checks not run for lack of them, example budgets."""
+
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# `make test` must give the same answer twice; `make fuzz` looks for what nobody has seen.
+settings.register_profile("house", deadline=None, derandomize=True)
+settings.register_profile(
+    "fuzz", deadline=None, max_examples=5_000, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("house")
+
+_NOT_RUN = re.compile(r"(?P<variable>POND_\w+) not set: (?P<what>.+) not checked")
+
+
+def outside_directory(variable: str, what: str) -> Path:
+    """Return the directory that `variable` names, or say that `what` was not checked."""
+    value = os.environ.get(variable)
+    if not value:
+        pytest.skip(f"{variable} not set: {what} not checked")
+    directory = Path(value)
+    if not directory.is_dir():
+        pytest.fail(f"{variable} names {value}, which is not a directory")
+    return directory
+
+
+@pytest.fixture(scope="session")
+def samples_dir() -> Path:
+    """Return the directory of sample session files (POND_SAMPLES)."""
+    return outside_directory("POND_SAMPLES", "samples")
+
+
+@pytest.fixture(scope="session")
+def captures_dir() -> Path:
+    """Return the directory of sessions captured from real clients (POND_CAPTURES)."""
+    return outside_directory("POND_CAPTURES", "captures")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name, one line per variable, how many checks were not run; a skip alone is too easy to overlook."""
+    reasons = (str(report.longrepr) for report in terminalreporter.stats.get("skipped", []))
+    found = filter(None, map(_NOT_RUN.search, reasons))
+    for (variable, what), count in sorted(Counter((m["variable"], m["what"]) for m in found).items()):
+        terminalreporter.write_line(f"not run: {count} checks of {what} ({variable} not set)", yellow=True)

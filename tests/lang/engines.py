@@ -1,0 +1,84 @@
+"""A mapping in both its forms, interpreted and compiled, and a reading context that writes down what it is told."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pond._locate import adapters_dir
+from pond.lang import interpret
+from pond.lang.check import check
+from pond.lang.compile import compile_plan
+from pond.lang.context import Reading, Writing
+from pond.lang.parse import parse
+from pond.lang.plan import Plan
+from pond.model.json_text import JsonObject, encode
+
+HERE = Path(__file__).parent
+EVERY_FEATURE = HERE / "every_feature.map"
+ODD_NAMES = HERE / "odd_names.map"
+
+SESSION, PROJECT, ANCHOR = "s-1", "/home/ada/engine", "2026-01-02T03:04:05.678Z"
+
+
+def adapter_maps() -> list[Path]:
+    """List the mappings of the clients: whatever folder has one, in order."""
+    return sorted(adapters_dir().glob("*/*.map"))
+
+
+def all_maps() -> list[Path]:
+    """List the clients' mappings and the two that exist to use what no client uses."""
+    return [*adapter_maps(), EVERY_FEATURE, ODD_NAMES]
+
+
+class Listener(Reading):
+    """Remember notes and drift, and tell repeats as a codec would: equal is a repeat, different gets its own id."""
+
+    def __init__(self) -> None:
+        super().__init__(SESSION, PROJECT, ANCHOR)
+        self.facts = {"colour": "green", "tool": "paint"}
+        self.heard: list[tuple[str, ...]] = []
+        self._seen: dict[str, bytes] = {}
+
+    def identify(self, own: str, record: JsonObject) -> str | None:
+        text = encode(record)
+        first = self._seen.setdefault(own, text)
+        if first is text:
+            return own
+        return None if first == text else f"{own}~{len(self._seen)}"
+
+    def note(self, code: str, path: str, message: str) -> None:
+        self.heard.append((code, path, message))
+
+    def drift(self, code: str, kind: str, names: Iterable[str]) -> None:
+        self.heard.append((code, kind, *names))
+
+
+@dataclass(frozen=True, eq=False)
+class Engines:
+    """One plan and the two ways to run it."""
+
+    plan: Plan
+    compiled_read: Callable[[JsonObject, Reading], list[JsonObject]]
+    compiled_write: Callable[[list[JsonObject], Writing], JsonObject]
+
+    def read(self, record: JsonObject, context: Reading) -> list[JsonObject]:
+        return interpret.read(self.plan, record, context)
+
+    def write(self, events: list[JsonObject], context: Writing) -> JsonObject:
+        return interpret.write(self.plan, events, context)
+
+
+@cache
+def engines(path: Path) -> Engines:
+    """Return the mapping at `path`, checked and compiled."""
+    return engines_of(path.read_text(encoding="utf-8"), path.name)
+
+
+def engines_of(text: str, file: str = "test.map") -> Engines:
+    """Return a mapping given as text, checked and compiled."""
+    plan = check(parse(text, file))
+    module: dict[str, Any] = {}
+    exec(compile(compile_plan(plan), f"<compiled {file}>", "exec"), module)
+    return Engines(plan, module["read"], module["write"])

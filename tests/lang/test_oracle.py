@@ -1,0 +1,104 @@
+"""The laws of the language on records nobody wrote: compiled is interpreted, and writing undoes reading.
+
+The bulk comes from a seeded random generator, the same on every run. Hypothesis drives the same generator on fewer
+records, because it can make a failing one small. POND_CASES sets the size of the bulk, for long runs.
+"""
+
+import os
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pond.model.json_text import Json, JsonObject
+from tests.lang.engines import EVERY_FEATURE, Listener, all_maps, engines
+from tests.lang.laws import PART_OF, Session
+from tests.lang.records import HARD, PLAIN, Records, copy
+
+CASES = int(os.environ.get("POND_CASES", "25000"))  # for each mapping
+SESSION_LENGTH = 20
+
+maps = pytest.mark.parametrize("path", all_maps(), ids=lambda path: path.stem)
+
+
+@maps
+@pytest.mark.rule("adapter-native-restore-lossless")
+@pytest.mark.rule("model-lossless-projection")
+@pytest.mark.rule("model-part-provenance")
+@pytest.mark.rule("adapter-integrity-event-ordering")
+def test_laws_hold_for_records_of_all_kinds(path: Path) -> None:
+    random = Random(path.stem)
+    records = Records(engines(path).plan, random)
+    session = Session(engines(path))
+    for number in range(CASES):
+        if number % SESSION_LENGTH == 0:
+            session = Session(engines(path))
+        chance = random.random()
+        record = records.bent() if chance < 0.9 else records.junk_object(4)
+        session.examine(record, schema=number % 250 == 0)
+        if chance < 0.02:
+            session.examine(record)  # as a client does that writes a row twice
+
+
+@maps
+@given(random=st.randoms(use_true_random=False))
+@settings(max_examples=60)
+def test_laws_hold_for_records_that_can_be_made_small(path: Path, random: Random) -> None:
+    session = Session(engines(path))
+    records = Records(engines(path).plan, random)
+    for _ in range(3):
+        session.examine(records.bent())
+
+
+def json_values(keys: st.SearchStrategy[str]) -> st.SearchStrategy[Json]:
+    """Return a strategy for JSON values as pond holds them in memory."""
+    texts = st.text(st.characters(exclude_categories=()), max_size=8)
+    scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
+    leaves = scalars | st.sampled_from(HARD) | st.sampled_from(PLAIN)
+    return st.recursive(
+        leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys | texts, inner, max_size=5)
+    )
+
+
+@maps
+@given(data=st.data())
+@settings(max_examples=100)
+def test_laws_hold_for_any_object(path: Path, data: st.DataObject) -> None:
+    records = Records(engines(path).plan, Random(0))
+    keys = st.sampled_from(records.keys)
+    record: JsonObject = data.draw(st.dictionaries(keys, json_values(keys), max_size=8))
+    session = Session(engines(path))
+    session.examine(record, schema=True)
+    session.examine(record)
+
+
+def test_the_generator_reaches_everything_the_language_can_do() -> None:
+    """Guard the guard: each kind, block, mark and note of the made-up mapping comes up, so the laws are about them."""
+    engine = engines(EVERY_FEATURE)
+    records = Records(engine.plan, Random(3))
+    seen: Counter[str] = Counter()
+    heard: set[str] = set()
+    listener, record = Listener(), records.bent()
+    for number in range(4000):
+        if number % SESSION_LENGTH == 0:
+            listener = Listener()
+        record = records.bent() if number % 30 else record
+        kind = engine.plan.otherwise
+        for event in engine.compiled_read(copy(record), listener):
+            marks = event["options"].get("pond", {})
+            seen.update(marks.keys())
+            if event["kind"] == "part":
+                seen[f"{kind.label}: {marks.get('as') or kind.default_label(PART_OF[event['type']])}"] += 1
+                seen[event["provenance"]] += 1
+            elif "as" in marks:
+                kind = engine.plan.kind(marks["as"]) or engine.plan.otherwise
+                seen[marks["as"]] += 1
+        heard |= {entry[0] for entry in listener.heard}
+    wanted = {f"{kind.label}: {part.label}" for kind in engine.plan.kinds for part in kind.all_parts}
+    wanted |= {kind.label for kind in engine.plan.kinds} | {"carry", "conversational", "injected"}
+    wanted |= {"seq", "as", "id", "absent", "spelling", "shape", "weave", "joined", "with", "repeat_of"}
+    assert {name for name in wanted if seen[name] < 5} == set()
+    assert heard == {"source-type", "source-structure", "source-drift-kind", "source-drift-field"}
