@@ -38,6 +38,46 @@ SESSION = (
         Origin(None, None, ('created_at',), None, 'rfc3339', None),
     )),
 )
+K0 = frozenset({'metadata', 'ordinal', 'payload', 'timestamp'})
+K1 = frozenset({'agent_nickname', 'agent_path', 'agent_role', 'base_instructions', 'cli_version', 'context_window', 'cwd', 'dynamic_tools', 'forked_from_id', 'forked_from_ordinal_exclusive', 'git', 'history_base', 'history_mode', 'id', 'instructions', 'memory_mode', 'model_provider', 'multi_agent_version', 'originator', 'parent_thread_id', 'runtime_workspace_roots', 'session_id', 'source', 'thread_source', 'timestamp'})
+K2 = frozenset({'text'})
+K3 = frozenset({'detail', 'image_url'})
+K4 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'phase', 'role', 'status', 'type'})
+K5 = frozenset({'annotations', 'logprobs', 'text'})
+K6 = frozenset({'refusal'})
+K7 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'role', 'type'})
+K8 = frozenset({'payload', 'timestamp'})
+K9 = frozenset({'author', 'content', 'id', 'internal_chat_message_metadata_passthrough', 'recipient', 'type'})
+K10 = frozenset({'content', 'encrypted_content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'summary', 'type'})
+K11 = frozenset({'arguments', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'summary', 'type'})
+K12 = frozenset({'call_id', 'id', 'input', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'type'})
+K13 = frozenset({'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'output', 'status', 'type'})
+K14 = frozenset({'action', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
+K15 = frozenset({'arguments', 'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
+K16 = frozenset({'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'status', 'tools', 'type'})
+K17 = frozenset({'id', 'internal_chat_message_metadata_passthrough', 'result', 'revised_prompt', 'status', 'type'})
+K18 = frozenset({'arguments', 'function', 'type'})
+K19 = frozenset({'compaction_response_id', 'first_window_id', 'latest_token_usage_record', 'message', 'previous_window_id', 'replacement_history', 'replacement_history_metadata', 'resume_metadata', 'retained_context', 'window_id', 'window_number'})
+K20 = frozenset({'record_type'})
+K21 = frozenset({'git', 'id', 'instructions', 'timestamp'})
+K22 = frozenset({'session'})
+K23 = frozenset({'content', 'id', 'role', 'status'})
+K24 = frozenset({'annotations', 'text'})
+K25 = frozenset({'content', 'id', 'phase', 'role', 'status'})
+K26 = frozenset({'content', 'id', 'role'})
+K27 = frozenset({'content', 'encrypted_content', 'id', 'summary'})
+K28 = frozenset({'arguments', 'created_at', 'function'})
+K29 = frozenset({'arguments', 'call_id', 'id', 'name', 'status'})
+K30 = frozenset({'call_id', 'id', 'input', 'name', 'status'})
+K31 = frozenset({'call_id', 'id', 'output'})
+K32 = frozenset({'created_at', 'name', 'result'})
+K33 = frozenset({'created_at', 'message', 'model', 'role', 'timestamp'})
+K34 = frozenset({'image_url'})
+K35 = frozenset({'content', 'created_at', 'model', 'role', 'timestamp'})
+K36 = frozenset({'function', 'id', 'index'})
+K37 = frozenset({'content', 'created_at', 'model', 'reasoning', 'role', 'timestamp', 'tool_calls'})
+K38 = frozenset({'content', 'role', 'tool_call_id'})
+K39 = frozenset({'content', 'role'})
 S_harness = Markers.of((('<environment_context>', '</environment_context>'), ('<user_instructions>', '</user_instructions>'), ('<INSTRUCTIONS>', '</INSTRUCTIONS>'), ('<turn_aborted>', '</turn_aborted>'), ('<subagent_notification>', '</subagent_notification>'), ('<recommended_plugins>', '</recommended_plugins>'), ('<permissions instructions>', '</permissions instructions>'), ('<skills_instructions>', '</skills_instructions>'), ('<skill>', '</skill>'), ('<session_context>', '</session_context>'), ('<plan_mode>', '</plan_mode>'), ('<user_shell_command>', '<command>'), ('</command>', '</user_shell_command>'), ('# Context from my IDE setup:', '## My request for Codex:')), (), ('# AGENTS.md instructions for ', '<image name='), ('</image>',))
 C_data_url = CONVERSIONS['data_url']
 C_json_text = CONVERSIONS['json_text']
@@ -50,6 +90,7 @@ def read_0_session_meta(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'session_meta'}
     absent = []
     spelling = {}
@@ -58,30 +99,32 @@ def read_0_session_meta(r, c):
     ts = c.anchor
     content = ''
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('id', MISSING)
-    if v == c.session_id:
-        del r__payload['id']
-    elif v is MISSING:
-        absent.append('payload.id')
-    v = r__payload.get('cwd', MISSING)
-    if v == c.project:
-        del r__payload['cwd']
-    elif v is MISSING:
-        absent.append('payload.cwd')
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'session_meta', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'agent_nickname', 'agent_path', 'agent_role', 'base_instructions', 'cli_version', 'context_window', 'cwd', 'dynamic_tools', 'forked_from_id', 'forked_from_ordinal_exclusive', 'git', 'history_base', 'history_mode', 'id', 'instructions', 'memory_mode', 'model_provider', 'multi_agent_version', 'originator', 'parent_thread_id', 'runtime_workspace_roots', 'session_id', 'source', 'thread_source', 'timestamp'}:
-        c.drift('source-drift-field', 'session_meta.payload', [k for k in r__payload if k not in {'agent_nickname', 'agent_path', 'agent_role', 'base_instructions', 'cli_version', 'context_window', 'cwd', 'dynamic_tools', 'forked_from_id', 'forked_from_ordinal_exclusive', 'git', 'history_base', 'history_mode', 'id', 'instructions', 'memory_mode', 'model_provider', 'multi_agent_version', 'originator', 'parent_thread_id', 'runtime_workspace_roots', 'session_id', 'source', 'thread_source', 'timestamp'}])
+    v = r__payload.pop('id', MISSING)
+    if v != sid:
+        if v is MISSING:
+            absent.append('payload.id')
+        else:
+            r__payload['id'] = v
+    v = r__payload.pop('cwd', MISSING)
+    if v != c.project:
+        if v is MISSING:
+            absent.append('payload.cwd')
+        else:
+            r__payload['cwd'] = v
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'session_meta', [k for k in r if k not in K0])
+    if not K1.issuperset(r__payload):
+        c.drift('source-drift-field', 'session_meta.payload', [k for k in r__payload if k not in K1])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -89,7 +132,7 @@ def read_0_session_meta(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'content': content, 'options': options}
+    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
     return [m]
 
 
@@ -120,16 +163,20 @@ def read_1_response_item_message_user(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/user'}
     absent = []
     spelling = {}
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r__payload['id']
     else:
         mid = c.derive(r)
@@ -141,26 +188,28 @@ def read_1_response_item_message_user(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('type', MISSING)
-    if v == 'message':
-        del r__payload['type']
-    elif v is MISSING:
-        absent.append('payload.type')
-    v = r__payload.get('role', MISSING)
-    if v == 'user':
-        del r__payload['role']
-    elif v is MISSING:
-        absent.append('payload.role')
+    v = r__payload.pop('type', MISSING)
+    if v != 'message':
+        if v is MISSING:
+            absent.append('payload.type')
+        else:
+            r__payload['type'] = v
+    v = r__payload.pop('role', MISSING)
+    if v != 'user':
+        if v is MISSING:
+            absent.append('payload.role')
+        else:
+            r__payload['role'] = v
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
@@ -174,23 +223,22 @@ def read_1_response_item_message_user(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            runs, x = (), v0
+                            if w_harness:
+                                k = INJECTED
+                            elif S_harness.plain(x):
+                                k = CONVERSATIONAL
+                            else:
+                                (k, x), *runs = S_harness.split(x)
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'response_item/message/user/input_text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            if w_harness:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-                            else:
-                                (k, x), *runs = S_harness.split(b_['text'])
-                                b_['text'] = x
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-                                for k, x in runs:
-                                    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/user/input_text', [k for k in b if k not in K2])
+                            for k, x in runs:
+                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'text':
@@ -199,47 +247,47 @@ def read_1_response_item_message_user(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'text'
+                            marks = {'as': 'text'}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            runs, x = (), v0
+                            if w_harness:
+                                k = INJECTED
+                            elif S_harness.plain(x):
+                                k = CONVERSATIONAL
+                            else:
+                                (k, x), *runs = S_harness.split(x)
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'response_item/message/user/text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            if w_harness:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-                            else:
-                                (k, x), *runs = S_harness.split(b_['text'])
-                                b_['text'] = x
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-                                for k, x in runs:
-                                    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/user/text', [k for k in b if k not in K2])
+                            o['pond'] = marks
+                            for k, x in runs:
+                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'input_image':
                     if True:
                         v0 = b.get('image_url', MISSING)
-                        if (v0 is not MISSING and (v0c := C_data_url.read(v0, None)) is not None):
+                        if (v0 is not MISSING and (v0c := C_data_url.take(v0, None)) is not None):
                             del b['type']
                             o = {}
                             marks = {}
                             ps = {}
                             del b['image_url']
-                            if (k := C_data_url.mark(v0, v0c, None)) is not NO_MARK:
-                                ps['image_url'] = k
-                            b_ = {'type': 'file', 'media_type': v0c[0], 'data': v0c[1]}
+                            if v0c[1] is not NO_MARK:
+                                ps['image_url'] = v0c[1]
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0][0], 'data': v0c[0][1], 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'detail', 'image_url'}:
-                                    c.drift('source-drift-field', 'response_item/message/user/input_image', [k for k in b if k not in {'detail', 'image_url'}])
+                                if not K3.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/user/input_image', [k for k in b if k not in K3])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
                                 o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
                             weave += '0'
                             continue
                     if True:
@@ -247,17 +295,15 @@ def read_1_response_item_message_user(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'input_image#2'
+                            marks = {'as': 'input_image#2'}
                             del b['image_url']
-                            b_ = {'type': 'file', 'data': v0, 'media_type': 'application/octet-stream'}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'detail', 'image_url'}:
-                                    c.drift('source-drift-field', 'response_item/message/user/input_image#2', [k for k in b if k not in {'detail', 'image_url'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K3.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/user/input_image#2', [k for k in b if k not in K3])
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/message/user/' + kind, ())
@@ -276,32 +322,31 @@ def read_1_response_item_message_user(r, c):
         b = {'text': items}
         v0 = b.get('text', MISSING)
         o = {}
-        marks = {}
         del b['text']
-        b_ = {'type': 'text', 'text': v0}
+        runs, x = (), v0
+        if w_harness:
+            k = INJECTED
+        elif S_harness.plain(x):
+            k = CONVERSATIONAL
+        else:
+            (k, x), *runs = S_harness.split(x)
+        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p0.append(p)
         if b:
             o['source'] = b
-            if not b.keys() <= {'text'}:
-                c.drift('source-drift-field', 'response_item/message/user/input_text', [k for k in b if k not in {'text'}])
-        if marks:
-            o['pond'] = marks
-        if w_harness:
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-        else:
-            (k, x), *runs = S_harness.split(b_['text'])
-            b_['text'] = x
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-            for k, x in runs:
-                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'response_item/message/user/input_text', [k for k in b if k not in K2])
+        for k, x in runs:
+            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
         pond.setdefault('shape', {})['payload.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/message/user', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'phase', 'role', 'status', 'type'}:
-        c.drift('source-drift-field', 'response_item/message/user.payload', [k for k in r__payload if k not in {'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'phase', 'role', 'status', 'type'}])
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/message/user', [k for k in r if k not in K0])
+    if not K4.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/message/user.payload', [k for k in r__payload if k not in K4])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -309,7 +354,7 @@ def read_1_response_item_message_user(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -405,16 +450,20 @@ def read_2_response_item_message_assistant(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/assistant'}
     absent = []
     spelling = {}
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r__payload['id']
     else:
         mid = c.derive(r)
@@ -425,40 +474,42 @@ def read_2_response_item_message_assistant(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('phase', MISSING)
+    v = r__payload.pop('phase', MISSING)
     if v is not MISSING:
-        del r__payload['phase']
         options.setdefault('openai', {})['phase'] = v
     elif v is not MISSING:
+        r__payload['phase'] = v
         if v is not None:
             c.note('source-type', '$.payload.phase', f'expected any, found {kind_of(v)}')
-    v = r__payload.get('status', MISSING)
+    v = r__payload.pop('status', MISSING)
     if v is not MISSING:
-        del r__payload['status']
         options.setdefault('openai', {})['status'] = v
     elif v is not MISSING:
+        r__payload['status'] = v
         if v is not None:
             c.note('source-type', '$.payload.status', f'expected any, found {kind_of(v)}')
-    v = r__payload.get('type', MISSING)
-    if v == 'message':
-        del r__payload['type']
-    elif v is MISSING:
-        absent.append('payload.type')
-    v = r__payload.get('role', MISSING)
-    if v == 'assistant':
-        del r__payload['role']
-    elif v is MISSING:
-        absent.append('payload.role')
+    v = r__payload.pop('type', MISSING)
+    if v != 'message':
+        if v is MISSING:
+            absent.append('payload.type')
+        else:
+            r__payload['type'] = v
+    v = r__payload.pop('role', MISSING)
+    if v != 'assistant':
+        if v is MISSING:
+            absent.append('payload.role')
+        else:
+            r__payload['role'] = v
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
@@ -472,16 +523,13 @@ def read_2_response_item_message_assistant(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'annotations', 'logprobs', 'text'}:
-                                    c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in {'annotations', 'logprobs', 'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K5.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K5])
                             weave += '0'
                             continue
                 elif kind == 'text':
@@ -490,17 +538,15 @@ def read_2_response_item_message_assistant(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'text'
+                            marks = {'as': 'text'}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'annotations', 'logprobs', 'text'}:
-                                    c.drift('source-drift-field', 'response_item/message/assistant/text', [k for k in b if k not in {'annotations', 'logprobs', 'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K5.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/assistant/text', [k for k in b if k not in K5])
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 elif kind == 'input_text':
@@ -509,17 +555,15 @@ def read_2_response_item_message_assistant(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'input_text'
+                            marks = {'as': 'input_text'}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'annotations', 'logprobs', 'text'}:
-                                    c.drift('source-drift-field', 'response_item/message/assistant/input_text', [k for k in b if k not in {'annotations', 'logprobs', 'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K5.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/assistant/input_text', [k for k in b if k not in K5])
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 elif kind == 'refusal':
@@ -528,40 +572,38 @@ def read_2_response_item_message_assistant(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'refusal'
+                            marks = {'as': 'refusal'}
                             del b['refusal']
-                            b_ = {'type': 'text', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'refusal'}:
-                                    c.drift('source-drift-field', 'response_item/message/assistant/refusal', [k for k in b if k not in {'refusal'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K6.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/assistant/refusal', [k for k in b if k not in K6])
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 elif kind == 'input_image':
                     if True:
                         v0 = b.get('image_url', MISSING)
-                        if (v0 is not MISSING and (v0c := C_data_url.read(v0, None)) is not None):
+                        if (v0 is not MISSING and (v0c := C_data_url.take(v0, None)) is not None):
                             del b['type']
                             o = {}
                             marks = {}
                             ps = {}
                             del b['image_url']
-                            if (k := C_data_url.mark(v0, v0c, None)) is not NO_MARK:
-                                ps['image_url'] = k
-                            b_ = {'type': 'file', 'media_type': v0c[0], 'data': v0c[1]}
+                            if v0c[1] is not NO_MARK:
+                                ps['image_url'] = v0c[1]
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0][0], 'data': v0c[0][1], 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'detail', 'image_url'}:
-                                    c.drift('source-drift-field', 'response_item/message/assistant/input_image', [k for k in b if k not in {'detail', 'image_url'}])
+                                if not K3.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/assistant/input_image', [k for k in b if k not in K3])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
                                 o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/message/assistant/' + kind, ())
@@ -580,25 +622,22 @@ def read_2_response_item_message_assistant(r, c):
         b = {'text': items}
         v0 = b.get('text', MISSING)
         o = {}
-        marks = {}
         del b['text']
-        b_ = {'type': 'text', 'text': v0}
+        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p0.append(p)
         if b:
             o['source'] = b
-            if not b.keys() <= {'annotations', 'logprobs', 'text'}:
-                c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in {'annotations', 'logprobs', 'text'}])
-        if marks:
-            o['pond'] = marks
-        p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+            if not K5.issuperset(b):
+                c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K5])
         pond.setdefault('shape', {})['payload.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/message/assistant', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'phase', 'role', 'status', 'type'}:
-        c.drift('source-drift-field', 'response_item/message/assistant.payload', [k for k in r__payload if k not in {'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'phase', 'role', 'status', 'type'}])
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/message/assistant', [k for k in r if k not in K0])
+    if not K4.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/message/assistant.payload', [k for k in r__payload if k not in K4])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -606,7 +645,7 @@ def read_2_response_item_message_assistant(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -720,16 +759,20 @@ def read_3_response_item_message_developer_(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/developer+'}
     absent = []
     spelling = {}
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r__payload['id']
     else:
         mid = c.derive(r)
@@ -741,35 +784,36 @@ def read_3_response_item_message_developer_(r, c):
     ts = c.anchor
     content = ''
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('content', MISSING)
-    if v is not MISSING and (x := C_texts.read(v, 'input_text')) is not None:
-        del r__payload['content']
-        if (k := C_texts.mark(v, x, 'input_text')) is not NO_MARK:
-            spelling['payload.content'] = k
-        content = x[0]
+    v = r__payload.pop('content', MISSING)
+    if v is not MISSING and (x := C_texts.take(v, 'input_text')) is not None:
+        if x[1] is not NO_MARK:
+            spelling['payload.content'] = x[1]
+        content = x[0][0]
     elif v is not MISSING:
+        r__payload['content'] = v
         c.note('source-type', '$.payload.content', f'expected string, found {kind_of(v)}')
     else:
         absent.append('payload.content')
-    v = r__payload.get('type', MISSING)
-    if v == 'message':
-        del r__payload['type']
-    elif v is MISSING:
-        absent.append('payload.type')
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/message/developer+', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'role', 'type'}:
-        c.drift('source-drift-field', 'response_item/message/developer+.payload', [k for k in r__payload if k not in {'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'role', 'type'}])
+    v = r__payload.pop('type', MISSING)
+    if v != 'message':
+        if v is MISSING:
+            absent.append('payload.type')
+        else:
+            r__payload['type'] = v
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/message/developer+', [k for k in r if k not in K0])
+    if not K7.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/message/developer+.payload', [k for k in r__payload if k not in K7])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -777,7 +821,7 @@ def read_3_response_item_message_developer_(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'content': content, 'options': options}
+    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
     return [m]
 
 
@@ -812,6 +856,7 @@ def read_4_response_item_no_type_user(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/user'}
     absent = []
     spelling = {}
@@ -820,21 +865,22 @@ def read_4_response_item_no_type_user(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('role', MISSING)
-    if v == 'user':
-        del r__payload['role']
-    elif v is MISSING:
-        absent.append('payload.role')
+    v = r__payload.pop('role', MISSING)
+    if v != 'user':
+        if v is MISSING:
+            absent.append('payload.role')
+        else:
+            r__payload['role'] = v
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
@@ -848,23 +894,22 @@ def read_4_response_item_no_type_user(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            runs, x = (), v0
+                            if w_harness:
+                                k = INJECTED
+                            elif S_harness.plain(x):
+                                k = CONVERSATIONAL
+                            else:
+                                (k, x), *runs = S_harness.split(x)
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'response_item/no-type/user/input_text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            if w_harness:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-                            else:
-                                (k, x), *runs = S_harness.split(b_['text'])
-                                b_['text'] = x
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-                                for k, x in runs:
-                                    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/no-type/user/input_text', [k for k in b if k not in K2])
+                            for k, x in runs:
+                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'text':
@@ -873,24 +918,24 @@ def read_4_response_item_no_type_user(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'text'
+                            marks = {'as': 'text'}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            runs, x = (), v0
+                            if w_harness:
+                                k = INJECTED
+                            elif S_harness.plain(x):
+                                k = CONVERSATIONAL
+                            else:
+                                (k, x), *runs = S_harness.split(x)
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'response_item/no-type/user/text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            if w_harness:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-                            else:
-                                (k, x), *runs = S_harness.split(b_['text'])
-                                b_['text'] = x
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-                                for k, x in runs:
-                                    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/no-type/user/text', [k for k in b if k not in K2])
+                            o['pond'] = marks
+                            for k, x in runs:
+                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/no-type/user/' + kind, ())
@@ -909,30 +954,29 @@ def read_4_response_item_no_type_user(r, c):
         b = {'text': items}
         v0 = b.get('text', MISSING)
         o = {}
-        marks = {}
         del b['text']
-        b_ = {'type': 'text', 'text': v0}
+        runs, x = (), v0
+        if w_harness:
+            k = INJECTED
+        elif S_harness.plain(x):
+            k = CONVERSATIONAL
+        else:
+            (k, x), *runs = S_harness.split(x)
+        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p0.append(p)
         if b:
             o['source'] = b
-            if not b.keys() <= {'text'}:
-                c.drift('source-drift-field', 'response_item/no-type/user/input_text', [k for k in b if k not in {'text'}])
-        if marks:
-            o['pond'] = marks
-        if w_harness:
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-        else:
-            (k, x), *runs = S_harness.split(b_['text'])
-            b_['text'] = x
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-            for k, x in runs:
-                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'response_item/no-type/user/input_text', [k for k in b if k not in K2])
+        for k, x in runs:
+            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
         pond.setdefault('shape', {})['payload.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if not r.keys() <= {'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/no-type/user', [k for k in r if k not in {'payload', 'timestamp'}])
+    if not K8.issuperset(r):
+        c.drift('source-drift-field', 'response_item/no-type/user', [k for k in r if k not in K8])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -940,7 +984,7 @@ def read_4_response_item_no_type_user(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -1011,6 +1055,7 @@ def read_5_response_item_no_type_assistant(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/assistant'}
     absent = []
     spelling = {}
@@ -1018,21 +1063,22 @@ def read_5_response_item_no_type_assistant(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('role', MISSING)
-    if v == 'assistant':
-        del r__payload['role']
-    elif v is MISSING:
-        absent.append('payload.role')
+    v = r__payload.pop('role', MISSING)
+    if v != 'assistant':
+        if v is MISSING:
+            absent.append('payload.role')
+        else:
+            r__payload['role'] = v
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
@@ -1046,16 +1092,13 @@ def read_5_response_item_no_type_assistant(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'response_item/no-type/assistant/output_text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/no-type/assistant/output_text', [k for k in b if k not in K2])
                             weave += '0'
                             continue
                 elif kind == 'text':
@@ -1064,17 +1107,15 @@ def read_5_response_item_no_type_assistant(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'text'
+                            marks = {'as': 'text'}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'response_item/no-type/assistant/text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/no-type/assistant/text', [k for k in b if k not in K2])
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/no-type/assistant/' + kind, ())
@@ -1093,23 +1134,20 @@ def read_5_response_item_no_type_assistant(r, c):
         b = {'text': items}
         v0 = b.get('text', MISSING)
         o = {}
-        marks = {}
         del b['text']
-        b_ = {'type': 'text', 'text': v0}
+        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p0.append(p)
         if b:
             o['source'] = b
-            if not b.keys() <= {'text'}:
-                c.drift('source-drift-field', 'response_item/no-type/assistant/output_text', [k for k in b if k not in {'text'}])
-        if marks:
-            o['pond'] = marks
-        p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'response_item/no-type/assistant/output_text', [k for k in b if k not in K2])
         pond.setdefault('shape', {})['payload.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if not r.keys() <= {'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/no-type/assistant', [k for k in r if k not in {'payload', 'timestamp'}])
+    if not K8.issuperset(r):
+        c.drift('source-drift-field', 'response_item/no-type/assistant', [k for k in r if k not in K8])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1117,7 +1155,7 @@ def read_5_response_item_no_type_assistant(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -1188,16 +1226,20 @@ def read_6_response_item_agent_message(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/agent_message'}
     absent = []
     spelling = {}
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r__payload['id']
     else:
         mid = c.derive(r)
@@ -1208,21 +1250,22 @@ def read_6_response_item_agent_message(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('type', MISSING)
-    if v == 'agent_message':
-        del r__payload['type']
-    elif v is MISSING:
-        absent.append('payload.type')
+    v = r__payload.pop('type', MISSING)
+    if v != 'agent_message':
+        if v is MISSING:
+            absent.append('payload.type')
+        else:
+            r__payload['type'] = v
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
@@ -1236,16 +1279,13 @@ def read_6_response_item_agent_message(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'injected', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'response_item/agent_message/input_text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'injected', 'options': o})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/agent_message/input_text', [k for k in b if k not in K2])
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/agent_message/' + kind, ())
@@ -1263,10 +1303,10 @@ def read_6_response_item_agent_message(r, c):
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list, found {kind_of(items)}')
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/agent_message', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'author', 'content', 'id', 'internal_chat_message_metadata_passthrough', 'recipient', 'type'}:
-        c.drift('source-drift-field', 'response_item/agent_message.payload', [k for k in r__payload if k not in {'author', 'content', 'id', 'internal_chat_message_metadata_passthrough', 'recipient', 'type'}])
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/agent_message', [k for k in r if k not in K0])
+    if not K9.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/agent_message.payload', [k for k in r__payload if k not in K9])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1274,7 +1314,7 @@ def read_6_response_item_agent_message(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -1335,16 +1375,20 @@ def read_7_response_item_reasoning(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/reasoning'}
     absent = []
     spelling = {}
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r__payload['id']
     else:
         mid = c.derive(r)
@@ -1355,28 +1399,29 @@ def read_7_response_item_reasoning(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('encrypted_content', MISSING)
+    v = r__payload.pop('encrypted_content', MISSING)
     if v is not MISSING:
-        del r__payload['encrypted_content']
         options.setdefault('openai', {})['encrypted_content'] = v
     elif v is not MISSING:
+        r__payload['encrypted_content'] = v
         if v is not None:
             c.note('source-type', '$.payload.encrypted_content', f'expected any, found {kind_of(v)}')
-    v = r__payload.get('type', MISSING)
-    if v == 'reasoning':
-        del r__payload['type']
-    elif v is MISSING:
-        absent.append('payload.type')
+    v = r__payload.pop('type', MISSING)
+    if v != 'reasoning':
+        if v is MISSING:
+            absent.append('payload.type')
+        else:
+            r__payload['type'] = v
     p0 = []
     items = r__payload.get('summary', MISSING)
     if type(items) is list:
@@ -1390,16 +1435,13 @@ def read_7_response_item_reasoning(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
                             del b['text']
-                            b_ = {'type': 'reasoning', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'response_item/reasoning/summary_text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/reasoning/summary_text', [k for k in b if k not in K2])
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/reasoning/' + kind, ())
@@ -1429,17 +1471,15 @@ def read_7_response_item_reasoning(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'reasoning_text'
+                            marks = {'as': 'reasoning_text'}
                             del b['text']
-                            b_ = {'type': 'reasoning', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'response_item/reasoning/reasoning_text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/reasoning/reasoning_text', [k for k in b if k not in K2])
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 elif kind == 'text':
@@ -1448,17 +1488,15 @@ def read_7_response_item_reasoning(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'text'
+                            marks = {'as': 'text'}
                             del b['text']
-                            b_ = {'type': 'reasoning', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'response_item/reasoning/text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/reasoning/text', [k for k in b if k not in K2])
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/reasoning/' + kind, ())
@@ -1476,10 +1514,10 @@ def read_7_response_item_reasoning(r, c):
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list, found {kind_of(items)}')
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/reasoning', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'content', 'encrypted_content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'summary', 'type'}:
-        c.drift('source-drift-field', 'response_item/reasoning.payload', [k for k in r__payload if k not in {'content', 'encrypted_content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'summary', 'type'}])
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/reasoning', [k for k in r if k not in K0])
+    if not K10.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/reasoning.payload', [k for k in r__payload if k not in K10])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1487,7 +1525,7 @@ def read_7_response_item_reasoning(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -1582,25 +1620,29 @@ def read_8_response_item_function_call(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
-    e0_0 = at(r, 'payload', 'call_id')
-    e0_1 = at(r, 'payload', 'name')
+    e0_0 = r__payload.get('call_id', MISSING)
+    e0_1 = r__payload.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
-    e0_2 = at(r, 'payload', 'arguments')
-    if not (e0_2 is not MISSING and (e0_2c := C_json_text.read(e0_2, None)) is not None):
+    e0_2 = r__payload.get('arguments', MISSING)
+    if not (e0_2 is not MISSING and (e0_2c := C_json_text.take(e0_2, None)) is not None):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/function_call'}
     absent = []
     spelling = {}
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r__payload['id']
     else:
         mid = c.derive(r)
@@ -1611,50 +1653,52 @@ def read_8_response_item_function_call(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('type', MISSING)
-    if v == 'function_call':
-        del r__payload['type']
-    elif v is MISSING:
-        absent.append('payload.type')
+    v = r__payload.pop('type', MISSING)
+    if v != 'function_call':
+        if v is MISSING:
+            absent.append('payload.type')
+        else:
+            r__payload['type'] = v
     p0 = []
     o = {}
     marks = {}
     ps = {}
     del r__payload['name']
     del r__payload['arguments']
-    if (k := C_json_text.mark(e0_2, e0_2c, None)) is not NO_MARK:
-        ps['payload.arguments'] = k
-    te0_0 = False
+    if e0_2c[1] is not NO_MARK:
+        ps['payload.arguments'] = e0_2c[1]
     if type(e0_0) is str:
+        e0_0_fits = True
         del r__payload['call_id']
-        te0_0 = True
-    elif e0_0 is not MISSING:
-        c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
-    b_ = {'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0], 'provider_executed': False}
-    if type(e0_0) is str:
-        b_['call_id'] = e0_0
-    v = b_.get('call_id')
+    else:
+        e0_0_fits = False
+        if e0_0 is not MISSING:
+            c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0][0], 'provider_executed': False, 'provenance': 'conversational', 'options': o}
+    p0.append(p)
+    if e0_0_fits:
+        p['call_id'] = e0_0
+    v = p.get('call_id')
     if type(v) is str:
-        c.calls[v] = b_['name']
+        c.calls[v] = p['name']
     if ps:
         marks['spelling'] = ps
     if marks:
         o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/function_call', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'arguments', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'summary', 'type'}:
-        c.drift('source-drift-field', 'response_item/function_call.payload', [k for k in r__payload if k not in {'arguments', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'summary', 'type'}])
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/function_call', [k for k in r if k not in K0])
+    if not K11.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/function_call.payload', [k for k in r__payload if k not in K11])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1662,7 +1706,7 @@ def read_8_response_item_function_call(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -1716,25 +1760,29 @@ def read_9_response_item_custom_tool_call(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
-    e0_0 = at(r, 'payload', 'call_id')
-    e0_1 = at(r, 'payload', 'name')
+    e0_0 = r__payload.get('call_id', MISSING)
+    e0_1 = r__payload.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
-    e0_2 = at(r, 'payload', 'input')
+    e0_2 = r__payload.get('input', MISSING)
     if not (e0_2 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/custom_tool_call'}
     absent = []
     spelling = {}
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r__payload['id']
     else:
         mid = c.derive(r)
@@ -1745,45 +1793,44 @@ def read_9_response_item_custom_tool_call(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('type', MISSING)
-    if v == 'custom_tool_call':
-        del r__payload['type']
-    elif v is MISSING:
-        absent.append('payload.type')
+    v = r__payload.pop('type', MISSING)
+    if v != 'custom_tool_call':
+        if v is MISSING:
+            absent.append('payload.type')
+        else:
+            r__payload['type'] = v
     p0 = []
     o = {}
-    marks = {}
     del r__payload['name']
     del r__payload['input']
-    te0_0 = False
     if type(e0_0) is str:
+        e0_0_fits = True
         del r__payload['call_id']
-        te0_0 = True
-    elif e0_0 is not MISSING:
-        c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
-    b_ = {'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False}
-    if type(e0_0) is str:
-        b_['call_id'] = e0_0
-    v = b_.get('call_id')
+    else:
+        e0_0_fits = False
+        if e0_0 is not MISSING:
+            c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False, 'provenance': 'conversational', 'options': o}
+    p0.append(p)
+    if e0_0_fits:
+        p['call_id'] = e0_0
+    v = p.get('call_id')
     if type(v) is str:
-        c.calls[v] = b_['name']
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/custom_tool_call', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'call_id', 'id', 'input', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'type'}:
-        c.drift('source-drift-field', 'response_item/custom_tool_call.payload', [k for k in r__payload if k not in {'call_id', 'id', 'input', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'type'}])
+        c.calls[v] = p['name']
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/custom_tool_call', [k for k in r if k not in K0])
+    if not K12.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/custom_tool_call.payload', [k for k in r__payload if k not in K12])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1791,7 +1838,7 @@ def read_9_response_item_custom_tool_call(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -1845,18 +1892,22 @@ def read_10_response_item_function_call_output_(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
-    e0_0 = at(r, 'payload', 'call_id')
-    e0_1 = at(r, 'payload', 'output')
+    e0_0 = r__payload.get('call_id', MISSING)
+    e0_1 = r__payload.get('output', MISSING)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/function_call_output+'}
     absent = []
     spelling = {}
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r__payload['id']
     else:
         mid = c.derive(r)
@@ -1867,48 +1918,47 @@ def read_10_response_item_function_call_output_(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
     p0 = []
     o = {}
-    marks = {}
-    te0_0 = False
     if type(e0_0) is str:
+        e0_0_fits = True
         del r__payload['call_id']
-        te0_0 = True
-    elif e0_0 is not MISSING:
-        c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
-    te0_1 = False
+    else:
+        e0_0_fits = False
+        if e0_0 is not MISSING:
+            c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
     if e0_1 is not MISSING:
+        e0_1_fits = True
         del r__payload['output']
-        te0_1 = True
-    elif e0_1 is not MISSING:
-        c.note('source-type', '$.payload.output', f'expected any, found {kind_of(e0_1)}')
-    b_ = {'type': 'tool_result', 'is_failure': False}
-    if type(e0_0) is str:
-        b_['call_id'] = e0_0
-    if e0_1 is not MISSING:
-        b_['result'] = e0_1
-    v = b_.get('call_id')
+    else:
+        e0_1_fits = False
+        if e0_1 is not MISSING:
+            c.note('source-type', '$.payload.output', f'expected any, found {kind_of(e0_1)}')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
+    p0.append(p)
+    if e0_0_fits:
+        p['call_id'] = e0_0
+    if e0_1_fits:
+        p['result'] = e0_1
+    v = p.get('call_id')
     if type(v) is str and v in c.calls:
-        b_['name'] = c.calls[v]
+        p['name'] = c.calls[v]
     if 'failed' in c.facts:
-        b_['is_failure'] = c.facts['failed']
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'injected', 'options': o})
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/function_call_output+', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'output', 'status', 'type'}:
-        c.drift('source-drift-field', 'response_item/function_call_output+.payload', [k for k in r__payload if k not in {'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'output', 'status', 'type'}])
+        p['is_failure'] = c.facts['failed']
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/function_call_output+', [k for k in r if k not in K0])
+    if not K13.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/function_call_output+.payload', [k for k in r__payload if k not in K13])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1916,7 +1966,7 @@ def read_10_response_item_function_call_output_(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -1964,25 +2014,29 @@ def read_11_response_item_web_search_call_(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
-    e0_0 = at(r, 'payload', 'type')
+    e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
-    e0_1 = at(r, 'payload', 'action')
+    e0_1 = r__payload.get('action', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
-    e0_2 = at(r, 'payload', 'call_id')
+    e0_2 = r__payload.get('call_id', MISSING)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/web_search_call+'}
     absent = []
     spelling = {}
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r__payload['id']
     else:
         mid = c.derive(r)
@@ -1993,41 +2047,39 @@ def read_11_response_item_web_search_call_(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
     p0 = []
     o = {}
-    marks = {}
     del r__payload['type']
     del r__payload['action']
-    te0_2 = False
     if type(e0_2) is str:
+        e0_2_fits = True
         del r__payload['call_id']
-        te0_2 = True
-    elif e0_2 is not MISSING:
-        if e0_2 is not None:
-            c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_2)}')
-    b_ = {'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': True}
-    if type(e0_2) is str:
-        b_['call_id'] = e0_2
-    v = b_.get('call_id')
+    else:
+        e0_2_fits = False
+        if e0_2 is not MISSING:
+            if e0_2 is not None:
+                c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_2)}')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': True, 'provenance': 'conversational', 'options': o}
+    p0.append(p)
+    if e0_2_fits:
+        p['call_id'] = e0_2
+    v = p.get('call_id')
     if type(v) is str:
-        c.calls[v] = b_['name']
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/web_search_call+', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'action', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'}:
-        c.drift('source-drift-field', 'response_item/web_search_call+.payload', [k for k in r__payload if k not in {'action', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'}])
+        c.calls[v] = p['name']
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/web_search_call+', [k for k in r if k not in K0])
+    if not K14.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/web_search_call+.payload', [k for k in r__payload if k not in K14])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2035,7 +2087,7 @@ def read_11_response_item_web_search_call_(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -2087,25 +2139,29 @@ def read_12_response_item_tool_search_call(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
-    e0_0 = at(r, 'payload', 'type')
+    e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
-    e0_1 = at(r, 'payload', 'arguments')
+    e0_1 = r__payload.get('arguments', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
-    e0_2 = at(r, 'payload', 'call_id')
+    e0_2 = r__payload.get('call_id', MISSING)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/tool_search_call'}
     absent = []
     spelling = {}
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r__payload['id']
     else:
         mid = c.derive(r)
@@ -2116,41 +2172,39 @@ def read_12_response_item_tool_search_call(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
     p0 = []
     o = {}
-    marks = {}
     del r__payload['type']
     del r__payload['arguments']
-    te0_2 = False
     if type(e0_2) is str:
+        e0_2_fits = True
         del r__payload['call_id']
-        te0_2 = True
-    elif e0_2 is not MISSING:
-        if e0_2 is not None:
-            c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_2)}')
-    b_ = {'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False}
-    if type(e0_2) is str:
-        b_['call_id'] = e0_2
-    v = b_.get('call_id')
+    else:
+        e0_2_fits = False
+        if e0_2 is not MISSING:
+            if e0_2 is not None:
+                c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_2)}')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': o}
+    p0.append(p)
+    if e0_2_fits:
+        p['call_id'] = e0_2
+    v = p.get('call_id')
     if type(v) is str:
-        c.calls[v] = b_['name']
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/tool_search_call', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'arguments', 'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'}:
-        c.drift('source-drift-field', 'response_item/tool_search_call.payload', [k for k in r__payload if k not in {'arguments', 'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'}])
+        c.calls[v] = p['name']
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/tool_search_call', [k for k in r if k not in K0])
+    if not K15.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_search_call.payload', [k for k in r__payload if k not in K15])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2158,7 +2212,7 @@ def read_12_response_item_tool_search_call(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -2210,18 +2264,22 @@ def read_13_response_item_tool_search_output(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
-    e0_0 = at(r, 'payload', 'call_id')
-    e0_1 = at(r, 'payload', 'tools')
+    e0_0 = r__payload.get('call_id', MISSING)
+    e0_1 = r__payload.get('tools', MISSING)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/tool_search_output'}
     absent = []
     spelling = {}
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r__payload['id']
     else:
         mid = c.derive(r)
@@ -2232,53 +2290,53 @@ def read_13_response_item_tool_search_output(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('type', MISSING)
-    if v == 'tool_search_output':
-        del r__payload['type']
-    elif v is MISSING:
-        absent.append('payload.type')
+    v = r__payload.pop('type', MISSING)
+    if v != 'tool_search_output':
+        if v is MISSING:
+            absent.append('payload.type')
+        else:
+            r__payload['type'] = v
     p0 = []
     o = {}
-    marks = {}
-    te0_0 = False
     if type(e0_0) is str:
+        e0_0_fits = True
         del r__payload['call_id']
-        te0_0 = True
-    elif e0_0 is not MISSING:
-        c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
-    te0_1 = False
+    else:
+        e0_0_fits = False
+        if e0_0 is not MISSING:
+            c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
     if e0_1 is not MISSING:
+        e0_1_fits = True
         del r__payload['tools']
-        te0_1 = True
-    elif e0_1 is not MISSING:
-        c.note('source-type', '$.payload.tools', f'expected any, found {kind_of(e0_1)}')
-    b_ = {'type': 'tool_result', 'is_failure': False}
-    if type(e0_0) is str:
-        b_['call_id'] = e0_0
-    if e0_1 is not MISSING:
-        b_['result'] = e0_1
-    v = b_.get('call_id')
+    else:
+        e0_1_fits = False
+        if e0_1 is not MISSING:
+            c.note('source-type', '$.payload.tools', f'expected any, found {kind_of(e0_1)}')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
+    p0.append(p)
+    if e0_0_fits:
+        p['call_id'] = e0_0
+    if e0_1_fits:
+        p['result'] = e0_1
+    v = p.get('call_id')
     if type(v) is str and v in c.calls:
-        b_['name'] = c.calls[v]
+        p['name'] = c.calls[v]
     if 'failed' in c.facts:
-        b_['is_failure'] = c.facts['failed']
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'injected', 'options': o})
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/tool_search_output', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'status', 'tools', 'type'}:
-        c.drift('source-drift-field', 'response_item/tool_search_output.payload', [k for k in r__payload if k not in {'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'status', 'tools', 'type'}])
+        p['is_failure'] = c.facts['failed']
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/tool_search_output', [k for k in r if k not in K0])
+    if not K16.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_search_output.payload', [k for k in r__payload if k not in K16])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2286,7 +2344,7 @@ def read_13_response_item_tool_search_output(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -2336,20 +2394,24 @@ def read_14_response_item_image_generation_call(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
-    e0_0 = at(r, 'payload', 'result')
+    e0_0 = r__payload.get('result', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a FilePart needs; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/image_generation_call'}
     absent = []
     spelling = {}
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r__payload['id']
     else:
         mid = c.derive(r)
@@ -2360,33 +2422,31 @@ def read_14_response_item_image_generation_call(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('type', MISSING)
-    if v == 'image_generation_call':
-        del r__payload['type']
-    elif v is MISSING:
-        absent.append('payload.type')
+    v = r__payload.pop('type', MISSING)
+    if v != 'image_generation_call':
+        if v is MISSING:
+            absent.append('payload.type')
+        else:
+            r__payload['type'] = v
     p0 = []
     o = {}
-    marks = {}
     del r__payload['result']
-    b_ = {'type': 'file', 'data': e0_0, 'media_type': 'application/octet-stream'}
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/image_generation_call', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'id', 'internal_chat_message_metadata_passthrough', 'result', 'revised_prompt', 'status', 'type'}:
-        c.drift('source-drift-field', 'response_item/image_generation_call.payload', [k for k in r__payload if k not in {'id', 'internal_chat_message_metadata_passthrough', 'result', 'revised_prompt', 'status', 'type'}])
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': e0_0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
+    p0.append(p)
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/image_generation_call', [k for k in r if k not in K0])
+    if not K17.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/image_generation_call.payload', [k for k in r__payload if k not in K17])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2394,7 +2454,7 @@ def read_14_response_item_image_generation_call(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -2444,14 +2504,15 @@ def read_15_response_item_tool_call(r, c):
     if type(r__payload__function) is not dict:
         c.note('source-structure', '$.payload.function', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
-    e0_0 = at(r, 'payload', 'function', 'name')
+    e0_0 = r__payload__function.get('name', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
-    e0_1 = at(r, 'payload', 'arguments')
+    e0_1 = r__payload.get('arguments', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/tool_call'}
     absent = []
     spelling = {}
@@ -2459,37 +2520,35 @@ def read_15_response_item_tool_call(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('type', MISSING)
-    if v == 'tool_call':
-        del r__payload['type']
-    elif v is MISSING:
-        absent.append('payload.type')
+    v = r__payload.pop('type', MISSING)
+    if v != 'tool_call':
+        if v is MISSING:
+            absent.append('payload.type')
+        else:
+            r__payload['type'] = v
     p0 = []
     o = {}
-    marks = {}
     del r__payload__function['name']
     del r__payload['arguments']
-    b_ = {'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False}
-    v = b_.get('call_id')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': o}
+    p0.append(p)
+    v = p.get('call_id')
     if type(v) is str:
-        c.calls[v] = b_['name']
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
-    if not r.keys() <= {'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/tool_call', [k for k in r if k not in {'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'arguments', 'function', 'type'}:
-        c.drift('source-drift-field', 'response_item/tool_call.payload', [k for k in r__payload if k not in {'arguments', 'function', 'type'}])
+        c.calls[v] = p['name']
+    if not K8.issuperset(r):
+        c.drift('source-drift-field', 'response_item/tool_call', [k for k in r if k not in K8])
+    if not K18.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_call.payload', [k for k in r__payload if k not in K18])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2497,7 +2556,7 @@ def read_15_response_item_tool_call(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -2546,8 +2605,9 @@ def read_16_response_item_tool_result(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
-    e0_0 = at(r, 'payload', 'name')
-    e0_1 = at(r, 'payload', 'result')
+    e0_0 = r__payload.get('name', MISSING)
+    e0_1 = r__payload.get('result', MISSING)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/tool_result'}
     absent = []
     spelling = {}
@@ -2555,48 +2615,48 @@ def read_16_response_item_tool_result(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('type', MISSING)
-    if v == 'tool_result':
-        del r__payload['type']
-    elif v is MISSING:
-        absent.append('payload.type')
+    v = r__payload.pop('type', MISSING)
+    if v != 'tool_result':
+        if v is MISSING:
+            absent.append('payload.type')
+        else:
+            r__payload['type'] = v
     p0 = []
     o = {}
-    marks = {}
-    te0_0 = False
     if type(e0_0) is str:
+        e0_0_fits = True
         del r__payload['name']
-        te0_0 = True
-    elif e0_0 is not MISSING:
-        c.note('source-type', '$.payload.name', f'expected string, found {kind_of(e0_0)}')
-    te0_1 = False
+    else:
+        e0_0_fits = False
+        if e0_0 is not MISSING:
+            c.note('source-type', '$.payload.name', f'expected string, found {kind_of(e0_0)}')
     if e0_1 is not MISSING:
+        e0_1_fits = True
         del r__payload['result']
-        te0_1 = True
-    elif e0_1 is not MISSING:
-        c.note('source-type', '$.payload.result', f'expected any, found {kind_of(e0_1)}')
-    b_ = {'type': 'tool_result', 'is_failure': False}
-    if type(e0_0) is str:
-        b_['name'] = e0_0
-    if e0_1 is not MISSING:
-        b_['result'] = e0_1
+    else:
+        e0_1_fits = False
+        if e0_1 is not MISSING:
+            c.note('source-type', '$.payload.result', f'expected any, found {kind_of(e0_1)}')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
+    p0.append(p)
+    if e0_0_fits:
+        p['name'] = e0_0
+    if e0_1_fits:
+        p['result'] = e0_1
     if 'failed' in c.facts:
-        b_['is_failure'] = c.facts['failed']
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'injected', 'options': o})
-    if not r.keys() <= {'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'response_item/tool_result', [k for k in r if k not in {'payload', 'timestamp'}])
+        p['is_failure'] = c.facts['failed']
+    if not K8.issuperset(r):
+        c.drift('source-drift-field', 'response_item/tool_result', [k for k in r if k not in K8])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2604,7 +2664,7 @@ def read_16_response_item_tool_result(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -2652,6 +2712,7 @@ def read_17_compacted(r, c):
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'compacted'}
     absent = []
     spelling = {}
@@ -2660,29 +2721,29 @@ def read_17_compacted(r, c):
     ts = c.anchor
     content = ''
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r__payload.get('message', MISSING)
+    v = r__payload.pop('message', MISSING)
     if type(v) is str:
-        del r__payload['message']
         if v == '':
             spelling['payload.message'] = v
         content = v
     elif v is not MISSING:
+        r__payload['message'] = v
         if v is not None:
             c.note('source-type', '$.payload.message', f'expected string, found {kind_of(v)}')
-    if not r.keys() <= {'metadata', 'ordinal', 'payload', 'timestamp'}:
-        c.drift('source-drift-field', 'compacted', [k for k in r if k not in {'metadata', 'ordinal', 'payload', 'timestamp'}])
-    if not r__payload.keys() <= {'compaction_response_id', 'first_window_id', 'latest_token_usage_record', 'message', 'previous_window_id', 'replacement_history', 'replacement_history_metadata', 'resume_metadata', 'retained_context', 'window_id', 'window_number'}:
-        c.drift('source-drift-field', 'compacted.payload', [k for k in r__payload if k not in {'compaction_response_id', 'first_window_id', 'latest_token_usage_record', 'message', 'previous_window_id', 'replacement_history', 'replacement_history_metadata', 'resume_metadata', 'retained_context', 'window_id', 'window_number'}])
+    if not K0.issuperset(r):
+        c.drift('source-drift-field', 'compacted', [k for k in r if k not in K0])
+    if not K19.issuperset(r__payload):
+        c.drift('source-drift-field', 'compacted.payload', [k for k in r__payload if k not in K19])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2690,7 +2751,7 @@ def read_17_compacted(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'content': content, 'options': options}
+    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
     return [m]
 
 
@@ -2717,6 +2778,7 @@ def write_17_compacted(first, groups, c):
 
 def read_18_untyped_state(r, c):
     # 'untyped/state': line 294 of the mapping
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/state'}
     absent = []
     spelling = {}
@@ -2724,8 +2786,8 @@ def read_18_untyped_state(r, c):
     ts = c.anchor
     content = ''
     options = {}
-    if not r.keys() <= {'record_type'}:
-        c.drift('source-drift-field', 'untyped/state', [k for k in r if k not in {'record_type'}])
+    if not K20.issuperset(r):
+        c.drift('source-drift-field', 'untyped/state', [k for k in r if k not in K20])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2733,7 +2795,7 @@ def read_18_untyped_state(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'content': content, 'options': options}
+    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
     return [m]
 
 
@@ -2750,6 +2812,7 @@ def write_18_untyped_state(first, groups, c):
 
 def read_19_untyped_instructions_id(r, c):
     # 'untyped/instructions/id': line 298 of the mapping
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/instructions/id'}
     absent = []
     spelling = {}
@@ -2757,23 +2820,24 @@ def read_19_untyped_instructions_id(r, c):
     ts = c.anchor
     content = ''
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('timestamp')
-    v = r.get('id', MISSING)
-    if v == c.session_id:
-        del r['id']
-    elif v is MISSING:
-        absent.append('id')
-    if not r.keys() <= {'git', 'id', 'instructions', 'timestamp'}:
-        c.drift('source-drift-field', 'untyped/instructions/id', [k for k in r if k not in {'git', 'id', 'instructions', 'timestamp'}])
+    v = r.pop('id', MISSING)
+    if v != sid:
+        if v is MISSING:
+            absent.append('id')
+        else:
+            r['id'] = v
+    if not K21.issuperset(r):
+        c.drift('source-drift-field', 'untyped/instructions/id', [k for k in r if k not in K21])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2781,7 +2845,7 @@ def read_19_untyped_instructions_id(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'content': content, 'options': options}
+    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
     return [m]
 
 
@@ -2808,6 +2872,7 @@ def read_20_untyped_session_no_role(r, c):
     if type(r__session) is not dict:
         c.note('source-structure', '$.session', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/session/no-role'}
     absent = []
     spelling = {}
@@ -2815,23 +2880,24 @@ def read_20_untyped_session_no_role(r, c):
     ts = c.anchor
     content = ''
     options = {}
-    v = r__session.get('timestamp', MISSING)
+    v = r__session.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r__session['timestamp']
         if x != v:
             spelling['session.timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r__session['timestamp'] = v
         c.note('source-type', '$.session.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('session.timestamp')
-    v = r__session.get('id', MISSING)
-    if v == c.session_id:
-        del r__session['id']
-    elif v is MISSING:
-        absent.append('session.id')
-    if not r.keys() <= {'session'}:
-        c.drift('source-drift-field', 'untyped/session/no-role', [k for k in r if k not in {'session'}])
+    v = r__session.pop('id', MISSING)
+    if v != sid:
+        if v is MISSING:
+            absent.append('session.id')
+        else:
+            r__session['id'] = v
+    if not K22.issuperset(r):
+        c.drift('source-drift-field', 'untyped/session/no-role', [k for k in r if k not in K22])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2839,7 +2905,7 @@ def read_20_untyped_session_no_role(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'content': content, 'options': options}
+    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
     return [m]
 
 
@@ -2863,16 +2929,20 @@ def write_20_untyped_session_no_role(first, groups, c):
 
 def read_21_message_user(r, c):
     # 'message/user': line 310 of the mapping
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/user'}
     absent = []
     spelling = {}
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r['id']
     else:
         mid = c.derive(r)
@@ -2884,11 +2954,12 @@ def read_21_message_user(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('role', MISSING)
-    if v == 'user':
-        del r['role']
-    elif v is MISSING:
-        absent.append('role')
+    v = r.pop('role', MISSING)
+    if v != 'user':
+        if v is MISSING:
+            absent.append('role')
+        else:
+            r['role'] = v
     p0 = []
     items = r.get('content', MISSING)
     if type(items) is list:
@@ -2902,23 +2973,22 @@ def read_21_message_user(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            runs, x = (), v0
+                            if w_harness:
+                                k = INJECTED
+                            elif S_harness.plain(x):
+                                k = CONVERSATIONAL
+                            else:
+                                (k, x), *runs = S_harness.split(x)
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'message/user/input_text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            if w_harness:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-                            else:
-                                (k, x), *runs = S_harness.split(b_['text'])
-                                b_['text'] = x
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-                                for k, x in runs:
-                                    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'message/user/input_text', [k for k in b if k not in K2])
+                            for k, x in runs:
+                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'text':
@@ -2927,47 +2997,47 @@ def read_21_message_user(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'text'
+                            marks = {'as': 'text'}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            runs, x = (), v0
+                            if w_harness:
+                                k = INJECTED
+                            elif S_harness.plain(x):
+                                k = CONVERSATIONAL
+                            else:
+                                (k, x), *runs = S_harness.split(x)
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'message/user/text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            if w_harness:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-                            else:
-                                (k, x), *runs = S_harness.split(b_['text'])
-                                b_['text'] = x
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-                                for k, x in runs:
-                                    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'message/user/text', [k for k in b if k not in K2])
+                            o['pond'] = marks
+                            for k, x in runs:
+                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'input_image':
                     if True:
                         v0 = b.get('image_url', MISSING)
-                        if (v0 is not MISSING and (v0c := C_data_url.read(v0, None)) is not None):
+                        if (v0 is not MISSING and (v0c := C_data_url.take(v0, None)) is not None):
                             del b['type']
                             o = {}
                             marks = {}
                             ps = {}
                             del b['image_url']
-                            if (k := C_data_url.mark(v0, v0c, None)) is not NO_MARK:
-                                ps['image_url'] = k
-                            b_ = {'type': 'file', 'media_type': v0c[0], 'data': v0c[1]}
+                            if v0c[1] is not NO_MARK:
+                                ps['image_url'] = v0c[1]
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0][0], 'data': v0c[0][1], 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'detail', 'image_url'}:
-                                    c.drift('source-drift-field', 'message/user/input_image', [k for k in b if k not in {'detail', 'image_url'}])
+                                if not K3.issuperset(b):
+                                    c.drift('source-drift-field', 'message/user/input_image', [k for k in b if k not in K3])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
                                 o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
                             weave += '0'
                             continue
                     if True:
@@ -2975,17 +3045,15 @@ def read_21_message_user(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'input_image#2'
+                            marks = {'as': 'input_image#2'}
                             del b['image_url']
-                            b_ = {'type': 'file', 'data': v0, 'media_type': 'application/octet-stream'}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'detail', 'image_url'}:
-                                    c.drift('source-drift-field', 'message/user/input_image#2', [k for k in b if k not in {'detail', 'image_url'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K3.issuperset(b):
+                                    c.drift('source-drift-field', 'message/user/input_image#2', [k for k in b if k not in K3])
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'message/user/' + kind, ())
@@ -3004,30 +3072,29 @@ def read_21_message_user(r, c):
         b = {'text': items}
         v0 = b.get('text', MISSING)
         o = {}
-        marks = {}
         del b['text']
-        b_ = {'type': 'text', 'text': v0}
+        runs, x = (), v0
+        if w_harness:
+            k = INJECTED
+        elif S_harness.plain(x):
+            k = CONVERSATIONAL
+        else:
+            (k, x), *runs = S_harness.split(x)
+        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p0.append(p)
         if b:
             o['source'] = b
-            if not b.keys() <= {'text'}:
-                c.drift('source-drift-field', 'message/user/input_text', [k for k in b if k not in {'text'}])
-        if marks:
-            o['pond'] = marks
-        if w_harness:
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-        else:
-            (k, x), *runs = S_harness.split(b_['text'])
-            b_['text'] = x
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-            for k, x in runs:
-                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'message/user/input_text', [k for k in b if k not in K2])
+        for k, x in runs:
+            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
         pond.setdefault('shape', {})['content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if not r.keys() <= {'content', 'id', 'role', 'status'}:
-        c.drift('source-drift-field', 'message/user', [k for k in r if k not in {'content', 'id', 'role', 'status'}])
+    if not K23.issuperset(r):
+        c.drift('source-drift-field', 'message/user', [k for k in r if k not in K23])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3035,7 +3102,7 @@ def read_21_message_user(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -3120,16 +3187,20 @@ def write_21_message_user(first, groups, c):
 
 def read_22_message_assistant(r, c):
     # 'message/assistant': line 321 of the mapping
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/assistant'}
     absent = []
     spelling = {}
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r['id']
     else:
         mid = c.derive(r)
@@ -3140,11 +3211,12 @@ def read_22_message_assistant(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('role', MISSING)
-    if v == 'assistant':
-        del r['role']
-    elif v is MISSING:
-        absent.append('role')
+    v = r.pop('role', MISSING)
+    if v != 'assistant':
+        if v is MISSING:
+            absent.append('role')
+        else:
+            r['role'] = v
     p0 = []
     items = r.get('content', MISSING)
     if type(items) is list:
@@ -3158,16 +3230,13 @@ def read_22_message_assistant(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'annotations', 'text'}:
-                                    c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in {'annotations', 'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K24.issuperset(b):
+                                    c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K24])
                             weave += '0'
                             continue
                 elif kind == 'text':
@@ -3176,17 +3245,15 @@ def read_22_message_assistant(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'text'
+                            marks = {'as': 'text'}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'annotations', 'text'}:
-                                    c.drift('source-drift-field', 'message/assistant/text', [k for k in b if k not in {'annotations', 'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K24.issuperset(b):
+                                    c.drift('source-drift-field', 'message/assistant/text', [k for k in b if k not in K24])
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'message/assistant/' + kind, ())
@@ -3205,23 +3272,20 @@ def read_22_message_assistant(r, c):
         b = {'text': items}
         v0 = b.get('text', MISSING)
         o = {}
-        marks = {}
         del b['text']
-        b_ = {'type': 'text', 'text': v0}
+        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p0.append(p)
         if b:
             o['source'] = b
-            if not b.keys() <= {'annotations', 'text'}:
-                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in {'annotations', 'text'}])
-        if marks:
-            o['pond'] = marks
-        p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+            if not K24.issuperset(b):
+                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K24])
         pond.setdefault('shape', {})['content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if not r.keys() <= {'content', 'id', 'phase', 'role', 'status'}:
-        c.drift('source-drift-field', 'message/assistant', [k for k in r if k not in {'content', 'id', 'phase', 'role', 'status'}])
+    if not K25.issuperset(r):
+        c.drift('source-drift-field', 'message/assistant', [k for k in r if k not in K25])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3229,7 +3293,7 @@ def read_22_message_assistant(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -3293,16 +3357,20 @@ def write_22_message_assistant(first, groups, c):
 
 def read_23_message_developer_(r, c):
     # 'message/developer+': line 330 of the mapping
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/developer+'}
     absent = []
     spelling = {}
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r['id']
     else:
         mid = c.derive(r)
@@ -3314,18 +3382,18 @@ def read_23_message_developer_(r, c):
     ts = c.anchor
     content = ''
     options = {}
-    v = r.get('content', MISSING)
-    if v is not MISSING and (x := C_texts.read(v, 'input_text')) is not None:
-        del r['content']
-        if (k := C_texts.mark(v, x, 'input_text')) is not NO_MARK:
-            spelling['content'] = k
-        content = x[0]
+    v = r.pop('content', MISSING)
+    if v is not MISSING and (x := C_texts.take(v, 'input_text')) is not None:
+        if x[1] is not NO_MARK:
+            spelling['content'] = x[1]
+        content = x[0][0]
     elif v is not MISSING:
+        r['content'] = v
         c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
     else:
         absent.append('content')
-    if not r.keys() <= {'content', 'id', 'role'}:
-        c.drift('source-drift-field', 'message/developer+', [k for k in r if k not in {'content', 'id', 'role'}])
+    if not K26.issuperset(r):
+        c.drift('source-drift-field', 'message/developer+', [k for k in r if k not in K26])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3333,7 +3401,7 @@ def read_23_message_developer_(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'content': content, 'options': options}
+    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
     return [m]
 
 
@@ -3357,16 +3425,20 @@ def write_23_message_developer_(first, groups, c):
 
 def read_24_reasoning(r, c):
     # 'reasoning': line 336 of the mapping
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'reasoning'}
     absent = []
     spelling = {}
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r['id']
     else:
         mid = c.derive(r)
@@ -3377,11 +3449,11 @@ def read_24_reasoning(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('encrypted_content', MISSING)
+    v = r.pop('encrypted_content', MISSING)
     if v is not MISSING:
-        del r['encrypted_content']
         options.setdefault('openai', {})['encrypted_content'] = v
     elif v is not MISSING:
+        r['encrypted_content'] = v
         if v is not None:
             c.note('source-type', '$.encrypted_content', f'expected any, found {kind_of(v)}')
     p0 = []
@@ -3397,16 +3469,13 @@ def read_24_reasoning(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
                             del b['text']
-                            b_ = {'type': 'reasoning', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'reasoning/summary_text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'reasoning/summary_text', [k for k in b if k not in K2])
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'reasoning/' + kind, ())
@@ -3436,17 +3505,15 @@ def read_24_reasoning(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'reasoning_text'
+                            marks = {'as': 'reasoning_text'}
                             del b['text']
-                            b_ = {'type': 'reasoning', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'reasoning/reasoning_text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'reasoning/reasoning_text', [k for k in b if k not in K2])
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 elif kind == 'text':
@@ -3455,17 +3522,15 @@ def read_24_reasoning(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'text'
+                            marks = {'as': 'text'}
                             del b['text']
-                            b_ = {'type': 'reasoning', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'reasoning/text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'reasoning/text', [k for k in b if k not in K2])
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'reasoning/' + kind, ())
@@ -3483,8 +3548,8 @@ def read_24_reasoning(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list, found {kind_of(items)}')
-    if not r.keys() <= {'content', 'encrypted_content', 'id', 'summary'}:
-        c.drift('source-drift-field', 'reasoning', [k for k in r if k not in {'content', 'encrypted_content', 'id', 'summary'}])
+    if not K27.issuperset(r):
+        c.drift('source-drift-field', 'reasoning', [k for k in r if k not in K27])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3492,7 +3557,7 @@ def read_24_reasoning(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -3580,14 +3645,15 @@ def read_25_function_call_function(r, c):
     if type(r__function) is not dict:
         c.note('source-structure', '$.function', 'expected an object; the record is carried whole')
         return read_36_carry(r, c)
-    e0_0 = at(r, 'function', 'name')
+    e0_0 = r__function.get('name', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
-    e0_1 = at(r, 'arguments')
+    e0_1 = r.get('arguments', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'function_call/function'}
     absent = []
     spelling = {}
@@ -3595,30 +3661,27 @@ def read_25_function_call_function(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('created_at', MISSING)
+    v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['created_at']
         if x != v:
             spelling['created_at'] = v
         ts = x
     elif v is not MISSING:
+        r['created_at'] = v
         c.note('source-type', '$.created_at', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('created_at')
     p0 = []
     o = {}
-    marks = {}
     del r__function['name']
     del r['arguments']
-    b_ = {'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False}
-    v = b_.get('call_id')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': o}
+    p0.append(p)
+    v = p.get('call_id')
     if type(v) is str:
-        c.calls[v] = b_['name']
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
-    if not r.keys() <= {'arguments', 'created_at', 'function'}:
-        c.drift('source-drift-field', 'function_call/function', [k for k in r if k not in {'arguments', 'created_at', 'function'}])
+        c.calls[v] = p['name']
+    if not K28.issuperset(r):
+        c.drift('source-drift-field', 'function_call/function', [k for k in r if k not in K28])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3626,7 +3689,7 @@ def read_25_function_call_function(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -3668,25 +3731,29 @@ def write_25_function_call_function(first, groups, c):
 
 def read_26_function_call(r, c):
     # 'function_call': line 357 of the mapping
-    e0_0 = at(r, 'call_id')
-    e0_1 = at(r, 'name')
+    e0_0 = r.get('call_id', MISSING)
+    e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
-    e0_2 = at(r, 'arguments')
-    if not (e0_2 is not MISSING and (e0_2c := C_json_text.read(e0_2, None)) is not None):
+    e0_2 = r.get('arguments', MISSING)
+    if not (e0_2 is not MISSING and (e0_2c := C_json_text.take(e0_2, None)) is not None):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'function_call'}
     absent = []
     spelling = {}
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r['id']
     else:
         mid = c.derive(r)
@@ -3703,25 +3770,28 @@ def read_26_function_call(r, c):
     ps = {}
     del r['name']
     del r['arguments']
-    if (k := C_json_text.mark(e0_2, e0_2c, None)) is not NO_MARK:
-        ps['arguments'] = k
+    if e0_2c[1] is not NO_MARK:
+        ps['arguments'] = e0_2c[1]
     if type(e0_0) is str:
+        e0_0_fits = True
         del r['call_id']
-    elif e0_0 is not MISSING:
-        c.note('source-type', '$.call_id', f'expected string, found {kind_of(e0_0)}')
-    b_ = {'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0], 'provider_executed': False}
-    if type(e0_0) is str:
-        b_['call_id'] = e0_0
-    v = b_.get('call_id')
+    else:
+        e0_0_fits = False
+        if e0_0 is not MISSING:
+            c.note('source-type', '$.call_id', f'expected string, found {kind_of(e0_0)}')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0][0], 'provider_executed': False, 'provenance': 'conversational', 'options': o}
+    p0.append(p)
+    if e0_0_fits:
+        p['call_id'] = e0_0
+    v = p.get('call_id')
     if type(v) is str:
-        c.calls[v] = b_['name']
+        c.calls[v] = p['name']
     if ps:
         marks['spelling'] = ps
     if marks:
         o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
-    if not r.keys() <= {'arguments', 'call_id', 'id', 'name', 'status'}:
-        c.drift('source-drift-field', 'function_call', [k for k in r if k not in {'arguments', 'call_id', 'id', 'name', 'status'}])
+    if not K29.issuperset(r):
+        c.drift('source-drift-field', 'function_call', [k for k in r if k not in K29])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3729,7 +3799,7 @@ def read_26_function_call(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -3772,25 +3842,29 @@ def write_26_function_call(first, groups, c):
 
 def read_27_custom_tool_call(r, c):
     # 'custom_tool_call': line 368 of the mapping
-    e0_0 = at(r, 'call_id')
-    e0_1 = at(r, 'name')
+    e0_0 = r.get('call_id', MISSING)
+    e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
-    e0_2 = at(r, 'input')
+    e0_2 = r.get('input', MISSING)
     if not (e0_2 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_36_carry(r, c)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'custom_tool_call'}
     absent = []
     spelling = {}
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r['id']
     else:
         mid = c.derive(r)
@@ -3803,24 +3877,24 @@ def read_27_custom_tool_call(r, c):
     options = {}
     p0 = []
     o = {}
-    marks = {}
     del r['name']
     del r['input']
     if type(e0_0) is str:
+        e0_0_fits = True
         del r['call_id']
-    elif e0_0 is not MISSING:
-        c.note('source-type', '$.call_id', f'expected string, found {kind_of(e0_0)}')
-    b_ = {'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False}
-    if type(e0_0) is str:
-        b_['call_id'] = e0_0
-    v = b_.get('call_id')
+    else:
+        e0_0_fits = False
+        if e0_0 is not MISSING:
+            c.note('source-type', '$.call_id', f'expected string, found {kind_of(e0_0)}')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False, 'provenance': 'conversational', 'options': o}
+    p0.append(p)
+    if e0_0_fits:
+        p['call_id'] = e0_0
+    v = p.get('call_id')
     if type(v) is str:
-        c.calls[v] = b_['name']
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
-    if not r.keys() <= {'call_id', 'id', 'input', 'name', 'status'}:
-        c.drift('source-drift-field', 'custom_tool_call', [k for k in r if k not in {'call_id', 'id', 'input', 'name', 'status'}])
+        c.calls[v] = p['name']
+    if not K30.issuperset(r):
+        c.drift('source-drift-field', 'custom_tool_call', [k for k in r if k not in K30])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3828,7 +3902,7 @@ def read_27_custom_tool_call(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -3871,18 +3945,22 @@ def write_27_custom_tool_call(first, groups, c):
 
 def read_28_function_call_output(r, c):
     # 'function_call_output': line 379 of the mapping
-    e0_0 = at(r, 'call_id')
-    e0_1 = at(r, 'output')
+    e0_0 = r.get('call_id', MISSING)
+    e0_1 = r.get('output', MISSING)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'function_call_output'}
     absent = []
     spelling = {}
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r['id']
     else:
         mid = c.derive(r)
@@ -3895,30 +3973,33 @@ def read_28_function_call_output(r, c):
     options = {}
     p0 = []
     o = {}
-    marks = {}
     if type(e0_0) is str:
+        e0_0_fits = True
         del r['call_id']
-    elif e0_0 is not MISSING:
-        c.note('source-type', '$.call_id', f'expected string, found {kind_of(e0_0)}')
+    else:
+        e0_0_fits = False
+        if e0_0 is not MISSING:
+            c.note('source-type', '$.call_id', f'expected string, found {kind_of(e0_0)}')
     if e0_1 is not MISSING:
+        e0_1_fits = True
         del r['output']
-    elif e0_1 is not MISSING:
-        c.note('source-type', '$.output', f'expected any, found {kind_of(e0_1)}')
-    b_ = {'type': 'tool_result', 'is_failure': False}
-    if type(e0_0) is str:
-        b_['call_id'] = e0_0
-    if e0_1 is not MISSING:
-        b_['result'] = e0_1
-    v = b_.get('call_id')
+    else:
+        e0_1_fits = False
+        if e0_1 is not MISSING:
+            c.note('source-type', '$.output', f'expected any, found {kind_of(e0_1)}')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
+    p0.append(p)
+    if e0_0_fits:
+        p['call_id'] = e0_0
+    if e0_1_fits:
+        p['result'] = e0_1
+    v = p.get('call_id')
     if type(v) is str and v in c.calls:
-        b_['name'] = c.calls[v]
+        p['name'] = c.calls[v]
     if 'failed' in c.facts:
-        b_['is_failure'] = c.facts['failed']
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'injected', 'options': o})
-    if not r.keys() <= {'call_id', 'id', 'output'}:
-        c.drift('source-drift-field', 'function_call_output', [k for k in r if k not in {'call_id', 'id', 'output'}])
+        p['is_failure'] = c.facts['failed']
+    if not K31.issuperset(r):
+        c.drift('source-drift-field', 'function_call_output', [k for k in r if k not in K31])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3926,7 +4007,7 @@ def read_28_function_call_output(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -3965,18 +4046,22 @@ def write_28_function_call_output(first, groups, c):
 
 def read_29_custom_tool_call_output(r, c):
     # 'custom_tool_call_output': line 379 of the mapping
-    e0_0 = at(r, 'call_id')
-    e0_1 = at(r, 'output')
+    e0_0 = r.get('call_id', MISSING)
+    e0_1 = r.get('output', MISSING)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'custom_tool_call_output'}
     absent = []
     spelling = {}
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        mid = c.identify(v, r)
-        if mid is None:
-            return [repeat_event(v, c)]
-        if mid != v:
-            pond['id'] = v
+        if c.seen.setdefault(hash(v), c.place) == c.place:
+            mid = v
+        else:
+            mid = c.identify(v, r)
+            if mid is None:
+                return [repeat_event(v, c)]
+            if mid != v:
+                pond['id'] = v
         del r['id']
     else:
         mid = c.derive(r)
@@ -3989,30 +4074,33 @@ def read_29_custom_tool_call_output(r, c):
     options = {}
     p0 = []
     o = {}
-    marks = {}
     if type(e0_0) is str:
+        e0_0_fits = True
         del r['call_id']
-    elif e0_0 is not MISSING:
-        c.note('source-type', '$.call_id', f'expected string, found {kind_of(e0_0)}')
+    else:
+        e0_0_fits = False
+        if e0_0 is not MISSING:
+            c.note('source-type', '$.call_id', f'expected string, found {kind_of(e0_0)}')
     if e0_1 is not MISSING:
+        e0_1_fits = True
         del r['output']
-    elif e0_1 is not MISSING:
-        c.note('source-type', '$.output', f'expected any, found {kind_of(e0_1)}')
-    b_ = {'type': 'tool_result', 'is_failure': False}
-    if type(e0_0) is str:
-        b_['call_id'] = e0_0
-    if e0_1 is not MISSING:
-        b_['result'] = e0_1
-    v = b_.get('call_id')
+    else:
+        e0_1_fits = False
+        if e0_1 is not MISSING:
+            c.note('source-type', '$.output', f'expected any, found {kind_of(e0_1)}')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
+    p0.append(p)
+    if e0_0_fits:
+        p['call_id'] = e0_0
+    if e0_1_fits:
+        p['result'] = e0_1
+    v = p.get('call_id')
     if type(v) is str and v in c.calls:
-        b_['name'] = c.calls[v]
+        p['name'] = c.calls[v]
     if 'failed' in c.facts:
-        b_['is_failure'] = c.facts['failed']
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'injected', 'options': o})
-    if not r.keys() <= {'call_id', 'id', 'output'}:
-        c.drift('source-drift-field', 'custom_tool_call_output', [k for k in r if k not in {'call_id', 'id', 'output'}])
+        p['is_failure'] = c.facts['failed']
+    if not K31.issuperset(r):
+        c.drift('source-drift-field', 'custom_tool_call_output', [k for k in r if k not in K31])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4020,7 +4108,7 @@ def read_29_custom_tool_call_output(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -4059,8 +4147,9 @@ def write_29_custom_tool_call_output(first, groups, c):
 
 def read_30_function_result(r, c):
     # 'function_result': line 389 of the mapping
-    e0_0 = at(r, 'name')
-    e0_1 = at(r, 'result')
+    e0_0 = r.get('name', MISSING)
+    e0_1 = r.get('result', MISSING)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'function_result'}
     absent = []
     spelling = {}
@@ -4068,39 +4157,42 @@ def read_30_function_result(r, c):
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.get('created_at', MISSING)
+    v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['created_at']
         if x != v:
             spelling['created_at'] = v
         ts = x
     elif v is not MISSING:
+        r['created_at'] = v
         c.note('source-type', '$.created_at', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('created_at')
     p0 = []
     o = {}
-    marks = {}
     if type(e0_0) is str:
+        e0_0_fits = True
         del r['name']
-    elif e0_0 is not MISSING:
-        c.note('source-type', '$.name', f'expected string, found {kind_of(e0_0)}')
+    else:
+        e0_0_fits = False
+        if e0_0 is not MISSING:
+            c.note('source-type', '$.name', f'expected string, found {kind_of(e0_0)}')
     if e0_1 is not MISSING:
+        e0_1_fits = True
         del r['result']
-    elif e0_1 is not MISSING:
-        c.note('source-type', '$.result', f'expected any, found {kind_of(e0_1)}')
-    b_ = {'type': 'tool_result', 'is_failure': False}
-    if type(e0_0) is str:
-        b_['name'] = e0_0
-    if e0_1 is not MISSING:
-        b_['result'] = e0_1
+    else:
+        e0_1_fits = False
+        if e0_1 is not MISSING:
+            c.note('source-type', '$.result', f'expected any, found {kind_of(e0_1)}')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
+    p0.append(p)
+    if e0_0_fits:
+        p['name'] = e0_0
+    if e0_1_fits:
+        p['result'] = e0_1
     if 'failed' in c.facts:
-        b_['is_failure'] = c.facts['failed']
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'injected', 'options': o})
-    if not r.keys() <= {'created_at', 'name', 'result'}:
-        c.drift('source-drift-field', 'function_result', [k for k in r if k not in {'created_at', 'name', 'result'}])
+        p['is_failure'] = c.facts['failed']
+    if not K32.issuperset(r):
+        c.drift('source-drift-field', 'function_result', [k for k in r if k not in K32])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4108,7 +4200,7 @@ def read_30_function_result(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -4149,6 +4241,7 @@ def write_30_function_result(first, groups, c):
 
 def read_31_untyped_user_message(r, c):
     # 'untyped/user/message': line 399 of the mapping
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user/message'}
     absent = []
     spelling = {}
@@ -4156,22 +4249,23 @@ def read_31_untyped_user_message(r, c):
     w_harness = False
     ts = c.anchor
     options = {}
-    v = r.get('created_at', MISSING)
+    v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['created_at']
         if x != v:
             spelling['created_at'] = v
         ts = x
     elif v is not MISSING:
+        r['created_at'] = v
         if v is not None:
             c.note('source-type', '$.created_at', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('created_at')
-    v = r.get('role', MISSING)
-    if v == 'user':
-        del r['role']
-    elif v is MISSING:
-        absent.append('role')
+    v = r.pop('role', MISSING)
+    if v != 'user':
+        if v is MISSING:
+            absent.append('role')
+        else:
+            r['role'] = v
     p0 = []
     items = r.get('message', MISSING)
     if type(items) is list:
@@ -4185,23 +4279,22 @@ def read_31_untyped_user_message(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            runs, x = (), v0
+                            if w_harness:
+                                k = INJECTED
+                            elif S_harness.plain(x):
+                                k = CONVERSATIONAL
+                            else:
+                                (k, x), *runs = S_harness.split(x)
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'untyped/user/message/input_text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            if w_harness:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-                            else:
-                                (k, x), *runs = S_harness.split(b_['text'])
-                                b_['text'] = x
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-                                for k, x in runs:
-                                    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/message/input_text', [k for k in b if k not in K2])
+                            for k, x in runs:
+                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'text':
@@ -4210,24 +4303,24 @@ def read_31_untyped_user_message(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'text'
+                            marks = {'as': 'text'}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            runs, x = (), v0
+                            if w_harness:
+                                k = INJECTED
+                            elif S_harness.plain(x):
+                                k = CONVERSATIONAL
+                            else:
+                                (k, x), *runs = S_harness.split(x)
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'untyped/user/message/text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            if w_harness:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-                            else:
-                                (k, x), *runs = S_harness.split(b_['text'])
-                                b_['text'] = x
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-                                for k, x in runs:
-                                    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/message/text', [k for k in b if k not in K2])
+                            o['pond'] = marks
+                            for k, x in runs:
+                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'untyped/user/message/' + kind, ())
@@ -4247,29 +4340,28 @@ def read_31_untyped_user_message(r, c):
         b = {'text': items}
         v0 = b.get('text', MISSING)
         o = {}
-        marks = {}
         del b['text']
-        b_ = {'type': 'text', 'text': v0}
+        runs, x = (), v0
+        if w_harness:
+            k = INJECTED
+        elif S_harness.plain(x):
+            k = CONVERSATIONAL
+        else:
+            (k, x), *runs = S_harness.split(x)
+        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p0.append(p)
         if b:
             o['source'] = b
-            if not b.keys() <= {'text'}:
-                c.drift('source-drift-field', 'untyped/user/message/input_text', [k for k in b if k not in {'text'}])
-        if marks:
-            o['pond'] = marks
-        if w_harness:
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-        else:
-            (k, x), *runs = S_harness.split(b_['text'])
-            b_['text'] = x
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-            for k, x in runs:
-                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'untyped/user/message/input_text', [k for k in b if k not in K2])
+        for k, x in runs:
+            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
     elif items is MISSING:
         pond.setdefault('shape', {})['message'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
-    if not r.keys() <= {'created_at', 'message', 'model', 'role', 'timestamp'}:
-        c.drift('source-drift-field', 'untyped/user/message', [k for k in r if k not in {'created_at', 'message', 'model', 'role', 'timestamp'}])
+    if not K33.issuperset(r):
+        c.drift('source-drift-field', 'untyped/user/message', [k for k in r if k not in K33])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4277,7 +4369,7 @@ def read_31_untyped_user_message(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -4342,6 +4434,7 @@ def write_31_untyped_user_message(first, groups, c):
 
 def read_32_untyped_user(r, c):
     # 'untyped/user': line 408 of the mapping
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user'}
     absent = []
     spelling = {}
@@ -4349,22 +4442,23 @@ def read_32_untyped_user(r, c):
     w_harness = False
     ts = c.anchor
     options = {}
-    v = r.get('created_at', MISSING)
+    v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['created_at']
         if x != v:
             spelling['created_at'] = v
         ts = x
     elif v is not MISSING:
+        r['created_at'] = v
         if v is not None:
             c.note('source-type', '$.created_at', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('created_at')
-    v = r.get('role', MISSING)
-    if v == 'user':
-        del r['role']
-    elif v is MISSING:
-        absent.append('role')
+    v = r.pop('role', MISSING)
+    if v != 'user':
+        if v is MISSING:
+            absent.append('role')
+        else:
+            r['role'] = v
     p0 = []
     items = r.get('content', MISSING)
     if type(items) is list:
@@ -4378,23 +4472,22 @@ def read_32_untyped_user(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            runs, x = (), v0
+                            if w_harness:
+                                k = INJECTED
+                            elif S_harness.plain(x):
+                                k = CONVERSATIONAL
+                            else:
+                                (k, x), *runs = S_harness.split(x)
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'untyped/user/text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            if w_harness:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-                            else:
-                                (k, x), *runs = S_harness.split(b_['text'])
-                                b_['text'] = x
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-                                for k, x in runs:
-                                    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/text', [k for k in b if k not in K2])
+                            for k, x in runs:
+                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'input_text':
@@ -4403,24 +4496,24 @@ def read_32_untyped_user(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'input_text'
+                            marks = {'as': 'input_text'}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            runs, x = (), v0
+                            if w_harness:
+                                k = INJECTED
+                            elif S_harness.plain(x):
+                                k = CONVERSATIONAL
+                            else:
+                                (k, x), *runs = S_harness.split(x)
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'untyped/user/input_text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            if w_harness:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-                            else:
-                                (k, x), *runs = S_harness.split(b_['text'])
-                                b_['text'] = x
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-                                for k, x in runs:
-                                    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/input_text', [k for k in b if k not in K2])
+                            o['pond'] = marks
+                            for k, x in runs:
+                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'image_url':
@@ -4429,26 +4522,26 @@ def read_32_untyped_user(r, c):
                         if type(b__image_url) is not dict:
                             b__image_url = EMPTY
                         v0 = b__image_url.get('url', MISSING)
-                        if (v0 is not MISSING and (v0c := C_data_url.read(v0, None)) is not None):
+                        if (v0 is not MISSING and (v0c := C_data_url.take(v0, None)) is not None):
                             del b['type']
                             o = {}
                             marks = {}
                             ps = {}
                             del b__image_url['url']
-                            if (k := C_data_url.mark(v0, v0c, None)) is not NO_MARK:
-                                ps['image_url.url'] = k
-                            b_ = {'type': 'file', 'media_type': v0c[0], 'data': v0c[1]}
+                            if v0c[1] is not NO_MARK:
+                                ps['image_url.url'] = v0c[1]
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0][0], 'data': v0c[0][1], 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if not b__image_url:
                                 del b['image_url']
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'image_url'}:
-                                    c.drift('source-drift-field', 'untyped/user/image_url', [k for k in b if k not in {'image_url'}])
+                                if not K34.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/image_url', [k for k in b if k not in K34])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
                                 o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
                             weave += '0'
                             continue
                     if True:
@@ -4459,43 +4552,39 @@ def read_32_untyped_user(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'image_url#2'
+                            marks = {'as': 'image_url#2'}
                             del b__image_url['url']
-                            b_ = {'type': 'file', 'data': v0, 'media_type': 'application/octet-stream'}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if not b__image_url:
                                 del b['image_url']
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'image_url'}:
-                                    c.drift('source-drift-field', 'untyped/user/image_url#2', [k for k in b if k not in {'image_url'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K34.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/image_url#2', [k for k in b if k not in K34])
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 elif kind == 'input_image':
                     if True:
                         v0 = b.get('image_url', MISSING)
-                        if (v0 is not MISSING and (v0c := C_data_url.read(v0, None)) is not None):
+                        if (v0 is not MISSING and (v0c := C_data_url.take(v0, None)) is not None):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'input_image'
+                            marks = {'as': 'input_image'}
                             ps = {}
                             del b['image_url']
-                            if (k := C_data_url.mark(v0, v0c, None)) is not NO_MARK:
-                                ps['image_url'] = k
-                            b_ = {'type': 'file', 'media_type': v0c[0], 'data': v0c[1]}
+                            if v0c[1] is not NO_MARK:
+                                ps['image_url'] = v0c[1]
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0][0], 'data': v0c[0][1], 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'detail', 'image_url'}:
-                                    c.drift('source-drift-field', 'untyped/user/input_image', [k for k in b if k not in {'detail', 'image_url'}])
+                                if not K3.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/input_image', [k for k in b if k not in K3])
                             if ps:
                                 marks['spelling'] = ps
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'untyped/user/' + kind, ())
@@ -4514,30 +4603,29 @@ def read_32_untyped_user(r, c):
         b = {'text': items}
         v0 = b.get('text', MISSING)
         o = {}
-        marks = {}
         del b['text']
-        b_ = {'type': 'text', 'text': v0}
+        runs, x = (), v0
+        if w_harness:
+            k = INJECTED
+        elif S_harness.plain(x):
+            k = CONVERSATIONAL
+        else:
+            (k, x), *runs = S_harness.split(x)
+        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p0.append(p)
         if b:
             o['source'] = b
-            if not b.keys() <= {'text'}:
-                c.drift('source-drift-field', 'untyped/user/text', [k for k in b if k not in {'text'}])
-        if marks:
-            o['pond'] = marks
-        if w_harness:
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': INJECTED, 'options': o})
-        else:
-            (k, x), *runs = S_harness.split(b_['text'])
-            b_['text'] = x
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': k, 'options': o})
-            for k, x in runs:
-                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'untyped/user/text', [k for k in b if k not in K2])
+        for k, x in runs:
+            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
         pond.setdefault('shape', {})['content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if not r.keys() <= {'content', 'created_at', 'model', 'role', 'timestamp'}:
-        c.drift('source-drift-field', 'untyped/user', [k for k in r if k not in {'content', 'created_at', 'model', 'role', 'timestamp'}])
+    if not K35.issuperset(r):
+        c.drift('source-drift-field', 'untyped/user', [k for k in r if k not in K35])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4545,7 +4633,7 @@ def read_32_untyped_user(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -4642,28 +4730,30 @@ def write_32_untyped_user(first, groups, c):
 
 def read_33_untyped_assistant(r, c):
     # 'untyped/assistant': line 420 of the mapping
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant'}
     absent = []
     spelling = {}
     mid = c.derive(r)
     ts = c.anchor
     options = {}
-    v = r.get('created_at', MISSING)
+    v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['created_at']
         if x != v:
             spelling['created_at'] = v
         ts = x
     elif v is not MISSING:
+        r['created_at'] = v
         if v is not None:
             c.note('source-type', '$.created_at', f'expected timestamp, found {kind_of(v)}')
     else:
         absent.append('created_at')
-    v = r.get('role', MISSING)
-    if v == 'assistant':
-        del r['role']
-    elif v is MISSING:
-        absent.append('role')
+    v = r.pop('role', MISSING)
+    if v != 'assistant':
+        if v is MISSING:
+            absent.append('role')
+        else:
+            r['role'] = v
     p0 = []
     items = r.get('reasoning', MISSING)
     if type(items) is list:
@@ -4677,16 +4767,13 @@ def read_33_untyped_assistant(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
                             del b['text']
-                            b_ = {'type': 'reasoning', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'untyped/assistant/reasoning', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/assistant/reasoning', [k for k in b if k not in K2])
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'untyped/assistant/' + kind, ())
@@ -4706,16 +4793,13 @@ def read_33_untyped_assistant(r, c):
         b = {'text': items}
         v0 = b.get('text', MISSING)
         o = {}
-        marks = {}
         del b['text']
-        b_ = {'type': 'reasoning', 'text': v0}
+        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p0.append(p)
         if b:
             o['source'] = b
-            if not b.keys() <= {'text'}:
-                c.drift('source-drift-field', 'untyped/assistant/reasoning', [k for k in b if k not in {'text'}])
-        if marks:
-            o['pond'] = marks
-        p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'untyped/assistant/reasoning', [k for k in b if k not in K2])
     elif items is MISSING:
         pond.setdefault('shape', {})['reasoning'] = 'absent'
     elif items is not None:
@@ -4732,16 +4816,13 @@ def read_33_untyped_assistant(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'untyped/assistant/text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/assistant/text', [k for k in b if k not in K2])
                             weave += '0'
                             continue
                 elif kind == 'output_text':
@@ -4750,17 +4831,15 @@ def read_33_untyped_assistant(r, c):
                         if (type(v0) is str):
                             del b['type']
                             o = {}
-                            marks = {}
-                            marks['as'] = 'output_text'
+                            marks = {'as': 'output_text'}
                             del b['text']
-                            b_ = {'type': 'text', 'text': v0}
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'text'}:
-                                    c.drift('source-drift-field', 'untyped/assistant/output_text', [k for k in b if k not in {'text'}])
-                            if marks:
-                                o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/assistant/output_text', [k for k in b if k not in K2])
+                            o['pond'] = marks
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'untyped/assistant/' + kind, ())
@@ -4780,16 +4859,13 @@ def read_33_untyped_assistant(r, c):
         b = {'text': items}
         v0 = b.get('text', MISSING)
         o = {}
-        marks = {}
         del b['text']
-        b_ = {'type': 'text', 'text': v0}
+        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p0.append(p)
         if b:
             o['source'] = b
-            if not b.keys() <= {'text'}:
-                c.drift('source-drift-field', 'untyped/assistant/text', [k for k in b if k not in {'text'}])
-        if marks:
-            o['pond'] = marks
-        p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'untyped/assistant/text', [k for k in b if k not in K2])
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
@@ -4808,36 +4884,39 @@ def read_33_untyped_assistant(r, c):
                         v0 = b.get('id', MISSING)
                         v1 = b__function.get('name', MISSING)
                         v2 = b__function.get('arguments', MISSING)
-                        if (type(v1) is str) and (v2 is not MISSING and (v2c := C_json_text.read(v2, None)) is not None):
+                        if (type(v1) is str) and (v2 is not MISSING and (v2c := C_json_text.take(v2, None)) is not None):
                             del b['type']
                             o = {}
                             marks = {}
                             ps = {}
                             del b__function['name']
                             del b__function['arguments']
-                            if (k := C_json_text.mark(v2, v2c, None)) is not NO_MARK:
-                                ps['function.arguments'] = k
+                            if v2c[1] is not NO_MARK:
+                                ps['function.arguments'] = v2c[1]
                             if type(v0) is str:
+                                v0_fits = True
                                 del b['id']
-                            elif v0 is not MISSING:
-                                c.note('source-type', '$.id', f'expected string, found {kind_of(v0)}')
-                            b_ = {'type': 'tool_call', 'name': v1, 'params': v2c[0], 'provider_executed': False}
-                            if type(v0) is str:
-                                b_['call_id'] = v0
-                            v = b_.get('call_id')
+                            else:
+                                v0_fits = False
+                                if v0 is not MISSING:
+                                    c.note('source-type', '$.id', f'expected string, found {kind_of(v0)}')
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': v1, 'params': v2c[0][0], 'provider_executed': False, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
+                            if v0_fits:
+                                p['call_id'] = v0
+                            v = p.get('call_id')
                             if type(v) is str:
-                                c.calls[v] = b_['name']
+                                c.calls[v] = p['name']
                             if not b__function:
                                 del b['function']
                             if b:
                                 o['source'] = b
-                                if not b.keys() <= {'function', 'id', 'index'}:
-                                    c.drift('source-drift-field', 'untyped/assistant/function', [k for k in b if k not in {'function', 'id', 'index'}])
+                                if not K36.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/assistant/function', [k for k in b if k not in K36])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
                                 o['pond'] = marks
-                            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'conversational', 'options': o})
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'untyped/assistant/' + kind, ())
@@ -4855,8 +4934,8 @@ def read_33_untyped_assistant(r, c):
         pond.setdefault('shape', {})['tool_calls'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.tool_calls', f'expected list, found {kind_of(items)}')
-    if not r.keys() <= {'content', 'created_at', 'model', 'reasoning', 'role', 'timestamp', 'tool_calls'}:
-        c.drift('source-drift-field', 'untyped/assistant', [k for k in r if k not in {'content', 'created_at', 'model', 'reasoning', 'role', 'timestamp', 'tool_calls'}])
+    if not K37.issuperset(r):
+        c.drift('source-drift-field', 'untyped/assistant', [k for k in r if k not in K37])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4864,7 +4943,7 @@ def read_33_untyped_assistant(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -4979,45 +5058,50 @@ def write_33_untyped_assistant(first, groups, c):
 
 def read_34_untyped_tool(r, c):
     # 'untyped/tool': line 441 of the mapping
-    e0_0 = at(r, 'tool_call_id')
-    e0_1 = at(r, 'content')
+    e0_0 = r.get('tool_call_id', MISSING)
+    e0_1 = r.get('content', MISSING)
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/tool'}
     absent = []
     spelling = {}
     mid = c.derive(r)
     ts = c.anchor
     options = {}
-    v = r.get('role', MISSING)
-    if v == 'tool':
-        del r['role']
-    elif v is MISSING:
-        absent.append('role')
+    v = r.pop('role', MISSING)
+    if v != 'tool':
+        if v is MISSING:
+            absent.append('role')
+        else:
+            r['role'] = v
     p0 = []
     o = {}
-    marks = {}
     if type(e0_0) is str:
+        e0_0_fits = True
         del r['tool_call_id']
-    elif e0_0 is not MISSING:
-        c.note('source-type', '$.tool_call_id', f'expected string, found {kind_of(e0_0)}')
+    else:
+        e0_0_fits = False
+        if e0_0 is not MISSING:
+            c.note('source-type', '$.tool_call_id', f'expected string, found {kind_of(e0_0)}')
     if e0_1 is not MISSING:
+        e0_1_fits = True
         del r['content']
-    elif e0_1 is not MISSING:
-        c.note('source-type', '$.content', f'expected any, found {kind_of(e0_1)}')
-    b_ = {'type': 'tool_result', 'is_failure': False}
-    if type(e0_0) is str:
-        b_['call_id'] = e0_0
-    if e0_1 is not MISSING:
-        b_['result'] = e0_1
-    v = b_.get('call_id')
+    else:
+        e0_1_fits = False
+        if e0_1 is not MISSING:
+            c.note('source-type', '$.content', f'expected any, found {kind_of(e0_1)}')
+    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
+    p0.append(p)
+    if e0_0_fits:
+        p['call_id'] = e0_0
+    if e0_1_fits:
+        p['result'] = e0_1
+    v = p.get('call_id')
     if type(v) is str and v in c.calls:
-        b_['name'] = c.calls[v]
+        p['name'] = c.calls[v]
     if 'failed' in c.facts:
-        b_['is_failure'] = c.facts['failed']
-    if marks:
-        o['pond'] = marks
-    p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': c.session_id, 'message_id': mid, **b_, 'provenance': 'injected', 'options': o})
-    if not r.keys() <= {'content', 'role', 'tool_call_id'}:
-        c.drift('source-drift-field', 'untyped/tool', [k for k in r if k not in {'content', 'role', 'tool_call_id'}])
+        p['is_failure'] = c.facts['failed']
+    if not K38.issuperset(r):
+        c.drift('source-drift-field', 'untyped/tool', [k for k in r if k not in K38])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -5025,7 +5109,7 @@ def read_34_untyped_tool(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': c.session_id, 'options': options}
+    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
     p0.insert(0, m)
     return p0
 
@@ -5063,6 +5147,7 @@ def write_34_untyped_tool(first, groups, c):
 
 def read_35_untyped_developer__content(r, c):
     # 'untyped/developer+/content': line 451 of the mapping
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/developer+/content'}
     absent = []
     spelling = {}
@@ -5070,16 +5155,16 @@ def read_35_untyped_developer__content(r, c):
     ts = c.anchor
     content = ''
     options = {}
-    v = r.get('content', MISSING)
+    v = r.pop('content', MISSING)
     if type(v) is str:
-        del r['content']
         if v == '':
             spelling['content'] = v
         content = v
     elif v is not MISSING:
+        r['content'] = v
         c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
-    if not r.keys() <= {'content', 'role'}:
-        c.drift('source-drift-field', 'untyped/developer+/content', [k for k in r if k not in {'content', 'role'}])
+    if not K39.issuperset(r):
+        c.drift('source-drift-field', 'untyped/developer+/content', [k for k in r if k not in K39])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -5087,7 +5172,7 @@ def read_35_untyped_developer__content(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'content': content, 'options': options}
+    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
     return [m]
 
 
@@ -5108,6 +5193,7 @@ def write_35_untyped_developer__content(first, groups, c):
 
 def read_36_carry(r, c):
     # 'carry': line 456 of the mapping
+    sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = []
     spelling = {}
@@ -5115,13 +5201,13 @@ def read_36_carry(r, c):
     ts = c.anchor
     content = ''
     options = {}
-    v = r.get('timestamp', MISSING)
+    v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
-        del r['timestamp']
         if x != v:
             spelling['timestamp'] = v
         ts = x
     elif v is not MISSING:
+        r['timestamp'] = v
         if v is not None:
             c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
@@ -5133,7 +5219,7 @@ def read_36_carry(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': c.session_id, 'content': content, 'options': options}
+    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
     return [m]
 
 
@@ -5152,128 +5238,147 @@ def write_36_carry(first, groups, c):
     return r
 
 
-def choose_session_meta0(r, c):
+def choose_0_session_meta(r, c):
     return read_0_session_meta(r, c)
 
 
-def choose_response_item1(r, c):
-    if at(r, 'payload', 'type') == 'message' and at(r, 'payload', 'role') == 'user':
+def choose_1_response_item(r, c):
+    t0 = v.get('type', MISSING) if type(v := r.get('payload')) is dict else MISSING
+    t1 = v.get('role', MISSING) if type(v := r.get('payload')) is dict else MISSING
+    if t0 == 'message' and t1 == 'user':
         return read_1_response_item_message_user(r, c)
-    if at(r, 'payload', 'type') == 'message' and at(r, 'payload', 'role') == 'assistant':
+    if t0 == 'message' and t1 == 'assistant':
         return read_2_response_item_message_assistant(r, c)
-    if at(r, 'payload', 'type') == 'message' and (type(at(r, 'payload', 'role')) is str and at(r, 'payload', 'role') in frozenset({'developer', 'system'})):
+    if t0 == 'message' and (type(t1) is str and t1 in {'developer', 'system'}):
         return read_3_response_item_message_developer_(r, c)
-    if at(r, 'payload', 'type') is MISSING and at(r, 'payload', 'role') == 'user':
+    if t0 is MISSING and t1 == 'user':
         return read_4_response_item_no_type_user(r, c)
-    if at(r, 'payload', 'type') is MISSING and at(r, 'payload', 'role') == 'assistant':
+    if t0 is MISSING and t1 == 'assistant':
         return read_5_response_item_no_type_assistant(r, c)
-    if at(r, 'payload', 'type') == 'agent_message':
+    if t0 == 'agent_message':
         return read_6_response_item_agent_message(r, c)
-    if at(r, 'payload', 'type') == 'reasoning':
+    if t0 == 'reasoning':
         return read_7_response_item_reasoning(r, c)
-    if at(r, 'payload', 'type') == 'function_call':
+    if t0 == 'function_call':
         return read_8_response_item_function_call(r, c)
-    if at(r, 'payload', 'type') == 'custom_tool_call':
+    if t0 == 'custom_tool_call':
         return read_9_response_item_custom_tool_call(r, c)
-    if (type(at(r, 'payload', 'type')) is str and at(r, 'payload', 'type') in frozenset({'custom_tool_call_output', 'function_call_output'})):
+    if (type(t0) is str and t0 in {'custom_tool_call_output', 'function_call_output'}):
         return read_10_response_item_function_call_output_(r, c)
-    if (type(at(r, 'payload', 'type')) is str and at(r, 'payload', 'type') in frozenset({'local_shell_call', 'web_search_call'})):
+    if (type(t0) is str and t0 in {'local_shell_call', 'web_search_call'}):
         return read_11_response_item_web_search_call_(r, c)
-    if at(r, 'payload', 'type') == 'tool_search_call':
+    if t0 == 'tool_search_call':
         return read_12_response_item_tool_search_call(r, c)
-    if at(r, 'payload', 'type') == 'tool_search_output':
+    if t0 == 'tool_search_output':
         return read_13_response_item_tool_search_output(r, c)
-    if at(r, 'payload', 'type') == 'image_generation_call':
+    if t0 == 'image_generation_call':
         return read_14_response_item_image_generation_call(r, c)
-    if at(r, 'payload', 'type') == 'tool_call':
+    if t0 == 'tool_call':
         return read_15_response_item_tool_call(r, c)
-    if at(r, 'payload', 'type') == 'tool_result':
+    if t0 == 'tool_result':
         return read_16_response_item_tool_result(r, c)
+    if (type(t0) is str and t0 in {'compaction', 'compaction_summary', 'compaction_trigger', 'context_compaction', 'ghost_snapshot', 'other'}):
+        return read_36_carry(r, c)
     return carry(r, c)
 
 
-def choose_compacted2(r, c):
+def choose_2_compacted(r, c):
     return read_17_compacted(r, c)
 
 
-def choose_message3(r, c):
-    if r.get('role', MISSING) == 'user':
+def choose_3_message(r, c):
+    t0 = at(r, 'role')
+    if t0 == 'user':
         return read_21_message_user(r, c)
-    if r.get('role', MISSING) == 'assistant':
+    if t0 == 'assistant':
         return read_22_message_assistant(r, c)
-    if (type(r.get('role', MISSING)) is str and r.get('role', MISSING) in frozenset({'developer', 'system'})):
+    if (type(t0) is str and t0 in {'developer', 'system'}):
         return read_23_message_developer_(r, c)
     return carry(r, c)
 
 
-def choose_reasoning4(r, c):
+def choose_4_reasoning(r, c):
     return read_24_reasoning(r, c)
 
 
-def choose_function_call5(r, c):
+def choose_5_function_call(r, c):
     if r.get('function', MISSING) is not MISSING:
         return read_25_function_call_function(r, c)
     return read_26_function_call(r, c)
 
 
-def choose_custom_tool_call6(r, c):
+def choose_6_custom_tool_call(r, c):
     return read_27_custom_tool_call(r, c)
 
 
-def choose_function_call_output7(r, c):
+def choose_7_function_call_output(r, c):
     return read_28_function_call_output(r, c)
 
 
-def choose_custom_tool_call_output8(r, c):
+def choose_8_custom_tool_call_output(r, c):
     return read_29_custom_tool_call_output(r, c)
 
 
-def choose_function_result9(r, c):
+def choose_9_function_result(r, c):
     return read_30_function_result(r, c)
 
 
+def choose_10_event_msg(r, c):
+    t0 = v.get('type', MISSING) if type(v := r.get('payload')) is dict else MISSING
+    if (type(t0) is str and t0 in {'agent_message', 'agent_reasoning', 'agent_reasoning_raw_content', 'agent_reasoning_section_break', 'item_completed', 'item_started', 'raw_response_item', 'user_message'}):
+        return read_36_carry(r, c)
+    if (type(t0) is str and t0 in {'background_event', 'context_compacted', 'deprecation_notice', 'entered_review_mode', 'error', 'exited_review_mode', 'guardian_assessment', 'hook_completed', 'hook_started', 'model_reroute', 'plan_update', 'session_configured', 'shutdown_complete', 'stream_error', 'sub_agent_activity', 'task_complete', 'task_started', 'thread_goal_updated', 'thread_name_updated', 'thread_rolled_back', 'thread_settings_applied', 'token_count', 'turn_aborted', 'turn_complete', 'turn_diff', 'turn_started', 'undo_completed', 'undo_started', 'warning'}):
+        return read_36_carry(r, c)
+    if (type(t0) is str and t0 in {'apply_patch_approval_request', 'collab_agent_interaction_begin', 'collab_agent_interaction_end', 'collab_agent_spawn_begin', 'collab_agent_spawn_end', 'collab_close_begin', 'collab_close_end', 'collab_resume_begin', 'collab_resume_end', 'collab_waiting_begin', 'collab_waiting_end', 'dynamic_tool_call_request', 'dynamic_tool_call_response', 'elicitation_request', 'exec_approval_request', 'exec_command_begin', 'exec_command_end', 'exec_command_output_delta', 'image_generation_begin', 'image_generation_end', 'mcp_tool_call_begin', 'mcp_tool_call_end', 'patch_apply_begin', 'patch_apply_end', 'request_user_input', 'terminal_interaction', 'view_image_tool_call', 'web_search_begin', 'web_search_end'}):
+        return read_36_carry(r, c)
+    return carry(r, c)
+
+
+def choose_11_turn_context(r, c):
+    return read_36_carry(r, c)
+
+
+def choose_12_world_state(r, c):
+    return read_36_carry(r, c)
+
+
+def choose_13_token_usage_record(r, c):
+    return read_36_carry(r, c)
+
+
+def choose_14_inter_agent_communication_metadata(r, c):
+    return read_36_carry(r, c)
+
+
 def choose_untyped(r, c):
+    t0 = at(r, 'role')
     if r.get('record_type', MISSING) == 'state':
         return read_18_untyped_state(r, c)
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
         return read_19_untyped_instructions_id(r, c)
-    if r.get('session', MISSING) is not MISSING and r.get('role', MISSING) is MISSING:
+    if r.get('session', MISSING) is not MISSING and t0 is MISSING:
         return read_20_untyped_session_no_role(r, c)
-    if r.get('role', MISSING) == 'user' and r.get('message', MISSING) is not MISSING:
+    if t0 == 'user' and r.get('message', MISSING) is not MISSING:
         return read_31_untyped_user_message(r, c)
-    if r.get('role', MISSING) == 'user':
+    if t0 == 'user':
         return read_32_untyped_user(r, c)
-    if r.get('role', MISSING) == 'assistant':
+    if t0 == 'assistant':
         return read_33_untyped_assistant(r, c)
-    if r.get('role', MISSING) == 'tool':
+    if t0 == 'tool':
         return read_34_untyped_tool(r, c)
-    if (type(r.get('role', MISSING)) is str and r.get('role', MISSING) in frozenset({'developer', 'system'})) and r.get('content', MISSING) is not MISSING:
+    if (type(t0) is str and t0 in {'developer', 'system'}) and r.get('content', MISSING) is not MISSING:
         return read_35_untyped_developer__content(r, c)
     return carry(r, c)
 
 
 def carry(r, c):
-    name = drift_name(r)
-    if name is not None:
-        c.drift('source-drift-kind', name, ())
+    c.drift('source-drift-kind', drift_name(r), ())
     return read_36_carry(r, c)
 
 
 def drift_name(r):
     k = at(r, 'type')
     literal = k if type(k) is str else None
-    if literal == 'event_msg' and ((type(at(r, 'payload', 'type')) is str and at(r, 'payload', 'type') in frozenset({'raw_response_item', 'agent_reasoning', 'user_message', 'agent_reasoning_section_break', 'agent_message', 'agent_reasoning_raw_content', 'item_completed', 'item_started'})) or (type(at(r, 'payload', 'type')) is str and at(r, 'payload', 'type') in frozenset({'context_compacted', 'undo_completed', 'shutdown_complete', 'thread_goal_updated', 'turn_started', 'undo_started', 'background_event', 'task_started', 'hook_started', 'stream_error', 'sub_agent_activity', 'hook_completed', 'turn_complete', 'entered_review_mode', 'deprecation_notice', 'error', 'task_complete', 'warning', 'model_reroute', 'turn_aborted', 'session_configured', 'token_count', 'exited_review_mode', 'turn_diff', 'guardian_assessment', 'thread_name_updated', 'plan_update', 'thread_rolled_back', 'thread_settings_applied'})) or (type(at(r, 'payload', 'type')) is str and at(r, 'payload', 'type') in frozenset({'patch_apply_end', 'collab_waiting_end', 'web_search_begin', 'apply_patch_approval_request', 'collab_close_begin', 'exec_approval_request', 'collab_agent_interaction_end', 'mcp_tool_call_end', 'collab_agent_interaction_begin', 'collab_resume_end', 'patch_apply_begin', 'exec_command_output_delta', 'dynamic_tool_call_request', 'image_generation_end', 'exec_command_begin', 'collab_resume_begin', 'dynamic_tool_call_response', 'collab_waiting_begin', 'image_generation_begin', 'web_search_end', 'view_image_tool_call', 'collab_agent_spawn_end', 'collab_agent_spawn_begin', 'elicitation_request', 'mcp_tool_call_begin', 'terminal_interaction', 'request_user_input', 'exec_command_end', 'collab_close_end'}))):
-        return None
-    if literal == 'response_item' and ((type(at(r, 'payload', 'type')) is str and at(r, 'payload', 'type') in frozenset({'compaction', 'other', 'context_compaction', 'compaction_summary', 'ghost_snapshot', 'compaction_trigger'}))):
-        return None
-    if literal == 'turn_context' and (True):
-        return None
-    if literal == 'world_state' and (True):
-        return None
-    if literal == 'token_usage_record' and (True):
-        return None
-    if literal == 'inter_agent_communication_metadata' and (True):
-        return None
     label = 'untyped' if k is MISSING else str(k)
     if literal == 'response_item' and type(v := at(r, 'payload', 'type')) is str:
         return f'{label}/{v}'
@@ -5360,7 +5465,7 @@ def drift_name(r):
     return label
 
 
-CHOOSE = {'session_meta': choose_session_meta0, 'response_item': choose_response_item1, 'compacted': choose_compacted2, 'message': choose_message3, 'reasoning': choose_reasoning4, 'function_call': choose_function_call5, 'custom_tool_call': choose_custom_tool_call6, 'function_call_output': choose_function_call_output7, 'custom_tool_call_output': choose_custom_tool_call_output8, 'function_result': choose_function_result9}
+CHOOSE = {'session_meta': read_0_session_meta, 'response_item': choose_1_response_item, 'compacted': read_17_compacted, 'message': choose_3_message, 'reasoning': read_24_reasoning, 'function_call': choose_5_function_call, 'custom_tool_call': read_27_custom_tool_call, 'function_call_output': read_28_function_call_output, 'custom_tool_call_output': read_29_custom_tool_call_output, 'function_result': read_30_function_result, 'event_msg': choose_10_event_msg, 'turn_context': choose_11_turn_context, 'world_state': choose_12_world_state, 'token_usage_record': choose_13_token_usage_record, 'inter_agent_communication_metadata': choose_14_inter_agent_communication_metadata}
 
 
 def read(r, c):
@@ -5373,7 +5478,7 @@ def read(r, c):
 
 def detect(r):
     """Tell whether a record looks like one of this client's."""
-    return (r.get('payload', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING) or (r.get('record_type', MISSING) == 'state') or (r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING and r.get('type', MISSING) is MISSING) or ((type(r.get('type', MISSING)) is str and r.get('type', MISSING) in frozenset({'function_result', 'reasoning', 'function_call', 'function_call_output'}))) or (r.get('created_at', MISSING) is not MISSING and r.get('role', MISSING) is not MISSING) or (r.get('session', MISSING) is not MISSING and r.get('type', MISSING) is MISSING and r.get('role', MISSING) is MISSING) or (r.get('type', MISSING) == 'message' and r.get('role', MISSING) is not MISSING and r.get('sessionId', MISSING) is MISSING)
+    return (r.get('payload', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING) or (r.get('record_type', MISSING) == 'state') or (r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING and r.get('type', MISSING) is MISSING) or ((type(r.get('type', MISSING)) is str and r.get('type', MISSING) in {'function_call', 'function_call_output', 'function_result', 'reasoning'})) or (r.get('created_at', MISSING) is not MISSING and r.get('role', MISSING) is not MISSING) or (r.get('session', MISSING) is not MISSING and r.get('type', MISSING) is MISSING and r.get('role', MISSING) is MISSING) or (r.get('type', MISSING) == 'message' and r.get('role', MISSING) is not MISSING and r.get('sessionId', MISSING) is MISSING)
 
 
 def label_of(r):
@@ -5385,7 +5490,7 @@ def label_of(r):
         return 'response_item/message/user'
     if k == 'response_item' and at(r, 'payload', 'type') == 'message' and at(r, 'payload', 'role') == 'assistant':
         return 'response_item/message/assistant'
-    if k == 'response_item' and at(r, 'payload', 'type') == 'message' and (type(at(r, 'payload', 'role')) is str and at(r, 'payload', 'role') in frozenset({'developer', 'system'})):
+    if k == 'response_item' and at(r, 'payload', 'type') == 'message' and (type(at(r, 'payload', 'role')) is str and at(r, 'payload', 'role') in {'developer', 'system'}):
         return 'response_item/message/developer+'
     if k == 'response_item' and at(r, 'payload', 'type') is MISSING and at(r, 'payload', 'role') == 'user':
         return 'response_item/no-type/user'
@@ -5399,9 +5504,9 @@ def label_of(r):
         return 'response_item/function_call'
     if k == 'response_item' and at(r, 'payload', 'type') == 'custom_tool_call':
         return 'response_item/custom_tool_call'
-    if k == 'response_item' and (type(at(r, 'payload', 'type')) is str and at(r, 'payload', 'type') in frozenset({'custom_tool_call_output', 'function_call_output'})):
+    if k == 'response_item' and (type(at(r, 'payload', 'type')) is str and at(r, 'payload', 'type') in {'custom_tool_call_output', 'function_call_output'}):
         return 'response_item/function_call_output+'
-    if k == 'response_item' and (type(at(r, 'payload', 'type')) is str and at(r, 'payload', 'type') in frozenset({'local_shell_call', 'web_search_call'})):
+    if k == 'response_item' and (type(at(r, 'payload', 'type')) is str and at(r, 'payload', 'type') in {'local_shell_call', 'web_search_call'}):
         return 'response_item/web_search_call+'
     if k == 'response_item' and at(r, 'payload', 'type') == 'tool_search_call':
         return 'response_item/tool_search_call'
@@ -5425,7 +5530,7 @@ def label_of(r):
         return 'message/user'
     if k == 'message' and r.get('role', MISSING) == 'assistant':
         return 'message/assistant'
-    if k == 'message' and (type(r.get('role', MISSING)) is str and r.get('role', MISSING) in frozenset({'developer', 'system'})):
+    if k == 'message' and (type(r.get('role', MISSING)) is str and r.get('role', MISSING) in {'developer', 'system'}):
         return 'message/developer+'
     if k == 'reasoning':
         return 'reasoning'
@@ -5449,7 +5554,7 @@ def label_of(r):
         return 'untyped/assistant'
     if k is MISSING and r.get('role', MISSING) == 'tool':
         return 'untyped/tool'
-    if k is MISSING and (type(r.get('role', MISSING)) is str and r.get('role', MISSING) in frozenset({'developer', 'system'})) and r.get('content', MISSING) is not MISSING:
+    if k is MISSING and (type(r.get('role', MISSING)) is str and r.get('role', MISSING) in {'developer', 'system'}) and r.get('content', MISSING) is not MISSING:
         return 'untyped/developer+/content'
     return None
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pond.model.json_text import NotJson, decode_strictly
+import orjson
 
 # The first lines of what the client prints before a tool's own output.
 _EXIT = re.compile(r"(?:Process exited with code|Exit code:)\s*(-?\d+)")
 _HEAD = 400
 _FAILED = ("apply_patch verification failed", "Script failed", "failed to parse function arguments", "exec_command failed")
-_OUTPUTS = ("function_call_output", "custom_tool_call_output")
+_OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
+_EVENTS = frozenset(("item_completed", "exec_command_end", "mcp_tool_call_end", "patch_apply_end"))
+_NOTHING: dict[str, Any] = {}
 
 
 class Observer:
@@ -27,14 +29,14 @@ class Observer:
         item = payload if type(payload) is dict else record
         kind = item.get("type")
         if type(kind) is not str:
-            return {"failed": _failed_text(item.get("content"))} if item.get("role") == "tool" else {}
-        if kind == "item_completed" or kind == "exec_command_end" or kind == "mcp_tool_call_end" or kind == "patch_apply_end":
+            return {"failed": _failed_text(item.get("content"))} if item.get("role") == "tool" else _NOTHING
+        if kind in _OUTPUTS:
+            return {"failed": self._failed(kind, item)}
+        if kind in _EVENTS:
             self._event(kind, item)
         elif kind == "custom_tool_call":
             self._script_code = 0
-        elif kind in _OUTPUTS:
-            return {"failed": self._failed(kind, item)}
-        return {}
+        return _NOTHING
 
     def _event(self, kind: str, event: dict[str, Any]) -> None:
         detail = event.get("item") if kind == "item_completed" else event
@@ -83,8 +85,8 @@ def _failed_text(output: object) -> bool:
 
 def _json_exit_code(output: str) -> int:
     try:
-        value = decode_strictly(output.encode("utf-8", "replace"), lambda _: None)
-    except NotJson:
+        value = orjson.loads(output)  # only a fact is taken from it; the text itself stays as it is
+    except ValueError:
         return 0
     metadata = value.get("metadata") if type(value) is dict else None
     code = metadata.get("exit_code") if type(metadata) is dict else None

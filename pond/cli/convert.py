@@ -73,10 +73,10 @@ def _stream(source: Input, order: Order, out: BinaryIO, report: Report) -> None:
     size = source.source.path.stat().st_size if source.source.path else 0
     progress = Progress(size, "converting")
     try:
-        for session in source.sessions:
+        for number, session in enumerate(source.sessions):
             if order.to == CANONICAL:
                 write_canonical(session, out, progress.at)
-            elif source.several:
+            elif number:
                 raise UsageError(Diagnostic("output-several", "the input holds several sessions", help="name a directory with -o DIR"))
             else:
                 write_native(session, order.to, out, report, source.source.name, progress.at)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeVar
 
 from pond.codec.report import Report
 from pond.codec.source import LineSource
-from pond.model.json_text import MAX_DEPTH, Json, JsonObject, NotJson, decode
+from pond.model.json_text import MAX_DEPTH, JsonObject, NotJson, decode
 
-T = TypeVar("T")
 # A record of MAX_DEPTH levels lies a few levels deeper inside its event.
 _DEPTH = MAX_DEPTH + 12
+_KINDS = ("session", "message", "part")
 
 
 class CanonicalReader:
@@ -19,101 +18,114 @@ class CanonicalReader:
 
     def __init__(self, source: LineSource, report: Report) -> None:
         self.source, self.report = source, report
-        self.count = 0  # sessions in the stream
-        self._repeated = self._look_ahead()
-        self._offsets: dict[tuple[str, str], int] = {}
-
-    def _look_ahead(self) -> set[str]:
-        """Count the sessions; return the messages a later repeat row stands for: only their places need be remembered."""
-        found: set[str] = set()
-        for _, _, line in self.source.lines():
-            if b'"kind":"session"' in line or b'"kind": "session"' in line:
-                event = self._event(line, 0)
-                self.count += event is not None and event["kind"] == "session"
-            elif b'"repeat_of"' in line:
-                event = self._event(line, 0)
-                if event is not None:
-                    found.add(str(event.get("options", {}).get("pond", {}).get("repeat_of")))
-        return found
+        self._lines = source.lines()
+        self._next: JsonObject | None = None  # the session row that ended the session before it
+        self._number = 0
+        self._places: dict[tuple[str, str], int] | None = None
 
     def sessions(self) -> Iterator[tuple[JsonObject, Iterator[list[JsonObject]]]]:
-        """Yield each session with an iterator over its records' events; use one up before taking the next."""
-        events = _Pushback(self._events())
-        while (head := next(events, None)) is not None:
-            offset, number, event = head
-            if event["kind"] != "session":
-                self._broken(number, f"expected a session, found a {event['kind']}")
-                continue
-            if not _is_session(event):
-                self._broken(number, "expected a session with id, project, source_agent and options")
-                continue
-            yield event, self._groups(event, events)
+        """Yield each session with an iterator over its records' events; what is left of one is skipped."""
+        for _ in self._stray():
+            pass
+        while (session := self._next) is not None:
+            groups = self._groups(session)
+            yield session, groups
+            for _ in groups:
+                pass
 
-    def _groups(self, session: JsonObject, events: _Pushback[tuple[int, int, JsonObject]]) -> Iterator[list[JsonObject]]:
-        group: list[JsonObject] = []
-        message_id = ""
-        for item in events:
-            offset, number, event = item
+    def _stray(self) -> Iterator[None]:
+        """Read up to the first session; whatever stands before it belongs to nobody."""
+        for event in self._events():
             if event["kind"] == "session":
-                events.push(item)
+                self._next = event
+                return
+            self._broken(f"expected a session, found a {event['kind']}")
+            yield
+
+    def _groups(self, session: JsonObject) -> Iterator[list[JsonObject]]:
+        self._next = None
+        session_id = session["id"]
+        group: list[JsonObject] = []
+        message_id: object = None
+        for event in self._events():
+            if event["kind"] == "session":
+                self._next = event
                 break
-            if event.get("session_id") != session["id"]:
-                self._broken(number, f"expected session `{session['id']}`, found `{event.get('session_id')}`")
-                continue
-            if event["kind"] == "part":
-                if not group or event.get("message_id") != message_id:
-                    self._broken(number, f"the part's message `{event.get('message_id')}` is not the one before it")
+            if event.get("session_id") != session_id:
+                self._broken(f"expected session `{session_id}`, found `{event.get('session_id')}`")
+            elif event["kind"] == "part":
+                if message_id is None or event.get("message_id") != message_id:
+                    self._broken(f"the part's message `{event.get('message_id')}` is not the one before it")
                 else:
                     group.append(event)
-                continue
-            message_id = event.get("id", "")
-            if message_id in self._repeated:
-                self._offsets.setdefault((session["id"], message_id), offset)
-            if _continues(event) and group:
-                group.append(event)
-                continue
-            if group:
-                yield group
-            group = [event]
+            else:
+                message_id = event.get("id")
+                if group and _continues(event):
+                    group.append(event)
+                    continue
+                if group:
+                    yield group
+                group = [event]
         if group:
             yield group
 
+    def _events(self) -> Iterator[JsonObject]:
+        report, name = self.report, self.source.name
+
+        def duplicate(key: str) -> None:
+            report.error("source-duplicate-key", f"`{key}` stands twice in one object", name, number)
+
+        for _, number, line in self._lines:
+            self._number = number
+            try:
+                event = decode(line, duplicate, _DEPTH)
+            except NotJson as error:
+                report.error(error.code, str(error), name, number)
+                continue
+            if type(event) is not dict or event.get("kind") not in _KINDS or type(event.get("options")) is not dict:
+                self._broken("expected an event with `kind` session, message or part and its `options`")
+            elif event["kind"] == "session" and not _is_session(event):
+                self._broken("expected a session with id, project, source_agent and options")
+            else:
+                yield event
+
     def recall(self, session_id: str, message_id: str) -> list[JsonObject]:
-        """Return the events of a message that was read before, from the source again."""
-        offset = self._offsets[session_id, message_id]
+        """Return the events of an earlier message again; only a stream with repeated records is ever read twice."""
+        if self._places is None:
+            self._places = self._index()
         events: list[JsonObject] = []
-        for line in self.source.lines_from(offset):
-            event = self._event(line, 0)
-            if event is None or (events and (event["kind"] == "session" or (event["kind"] == "message" and not _continues(event)))):
+        for _, line in self.source.lines_from(self._places[session_id, message_id]):
+            event = decode(line, _ignore, _DEPTH)
+            if events and (event["kind"] == "session" or (event["kind"] == "message" and not _continues(event))):
                 break
             events.append(event)
         return events
 
-    def _events(self) -> Iterator[tuple[int, int, JsonObject]]:
-        for offset, number, line in self.source.lines():
-            event = self._event(line, number)
-            if event is not None:
-                yield offset, number, event
+    def _index(self) -> dict[tuple[str, str], int]:
+        """Return where each message stands that some repeat row refers to."""
+        wanted: set[str] = set()
+        places: dict[tuple[str, str], int] = {}
+        for collect in (True, False):
+            for offset, line in self.source.lines_from(0):
+                if collect and b'"repeat_of"' not in line:
+                    continue
+                try:
+                    event = decode(line, _ignore, _DEPTH)
+                    repeat = event["options"].get("pond", {}).get("repeat_of")
+                    if repeat is not None:
+                        wanted.add(repeat)
+                    elif event["kind"] == "message" and event["id"] in wanted:
+                        places.setdefault((event["session_id"], event["id"]), offset)
+                except (NotJson, KeyError, TypeError, AttributeError):
+                    continue  # reported when it was read in its turn
+        return places
 
-    def _event(self, line: bytes, number: int) -> JsonObject | None:
-        def duplicate(key: str) -> None:
-            if number:
-                self.report.error("source-duplicate-key", f"`{key}` stands twice in one object", self.source.name, number)
+    def _broken(self, reason: str) -> None:
+        self.report.error("canonical-broken", reason, self.source.name, self._number)
 
-        try:
-            event: Json = decode(line, duplicate, _DEPTH)
-        except NotJson as error:
-            if number:
-                self.report.error(error.code, str(error), self.source.name, number)
-            return None
-        if type(event) is dict and event.get("kind") in ("session", "message", "part") and type(event.get("options")) is dict:
-            return event
-        if number:
-            self._broken(number, "expected an event with `kind` session, message or part and its `options`")
-        return None
 
-    def _broken(self, number: int, reason: str) -> None:
-        self.report.error("canonical-broken", reason, self.source.name, number)
+def _ignore(_: str) -> None:
+    """Duplicate keys are reported when the line is read in its turn."""
 
 
 def _continues(event: JsonObject) -> bool:
@@ -123,18 +135,3 @@ def _continues(event: JsonObject) -> bool:
 
 def _is_session(event: JsonObject) -> bool:
     return all(type(event.get(name)) is str and event[name] for name in ("id", "project", "source_agent"))
-
-
-class _Pushback(Iterator[T]):
-    """An iterator that takes one item back."""
-
-    def __init__(self, items: Iterator[T]) -> None:
-        self._items = items
-        self._back: list[T] = []
-
-    def __next__(self) -> T:
-        return self._back.pop() if self._back else next(self._items)
-
-    def push(self, item: T) -> None:
-        self._back.append(item)
-

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -18,10 +20,11 @@ from pond.codec.source import LineSource, Source, open_document
 from pond.codec.writer import SessionWriter, SideFile, side_files
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
 from pond.diagnostics.span import Span
-from pond.model.json_text import Json, JsonObject, encode
+from pond.model.json_text import Json, JsonObject, encode_line
 
 Groups = Iterator[list[JsonObject]]
 Tick = Callable[[int], None]
+_TICK_EVERY = 0xFF  # a mask: progress is looked at once in 256 records
 
 
 def _no_tick(done: int) -> None:
@@ -35,6 +38,7 @@ class Session:
     row: JsonObject
     groups: Groups
     recall: Callable[[str], list[JsonObject]]
+    wrote: Tick | None = None  # told the size of every record written back, where reading left a proof open
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,6 @@ class Input:
     client: str
     source: Source
     sessions: Iterator[Session]
-    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,8 @@ def open_input(file: BinaryIO, name: str, path: Path | None, order: Order, repor
         )  # fmt: skip
     if client == CANONICAL:
         assert isinstance(source, LineSource)
-        reader = CanonicalReader(source, report)
-        return Input(client, source, _canonical_sessions(reader, report), reader.count > 1)
-    return Input(client, source, _source_sessions(adapter(client), source, report, order.project))
+        return Input(client, source, _canonical_sessions(CanonicalReader(source, report), report))
+    return Input(client, source, _source_sessions(adapter(client), source, report, order))
 
 
 def _as_document(file: BinaryIO, name: str, path: Path | None, report: Report) -> Source | None:
@@ -91,10 +93,14 @@ def _as_document(file: BinaryIO, name: str, path: Path | None, report: Report) -
     return next((s for keys in sorted(shapes) if (s := open_document(text, keys, name, path, report))), None)
 
 
-def _source_sessions(owner: Adapter, source: Source, report: Report, project: str | None) -> Iterator[Session]:
-    reader = SessionReader(owner, source, report, project)
+def _source_sessions(owner: Adapter, source: Source, report: Report, order: Order) -> Iterator[Session]:
+    reader = SessionReader(owner, source, report, order.project)
     report.sessions += 1
-    yield Session(reader.session, reader.records(), reader.recall)
+    if order.to == owner.client and source.form == "lines":
+        # Both faces meet here: what is written proves what was read, and one proof is enough.
+        yield Session(reader.session, reader.records(prove=False), reader.recall, reader.wrote)
+    else:
+        yield Session(reader.session, reader.records(), reader.recall)
 
 
 def _canonical_sessions(reader: CanonicalReader, report: Report) -> Iterator[Session]:
@@ -113,14 +119,29 @@ def _counted(groups: Groups, report: Report) -> Groups:
 # --- output ----------------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Pause the cycle collector: events are trees, freed as they go, and looking for cycles among them only costs."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def write_canonical(session: Session, out: BinaryIO, progress: Tick = _no_tick) -> None:
     """Write a session as canonical JSONL: the row, then every message followed by its parts."""
-    out.write(encode(session.row) + b"\n")
+    write = out.write
+    write(encode_line(session.row))
     done = 0
-    for events in session.groups:
-        for event in events:
-            done += out.write(encode(event) + b"\n")
-        progress(done)
+    with _uncollected():
+        for number, events in enumerate(session.groups):
+            for event in events:
+                done += write(encode_line(event))
+            if not number & _TICK_EVERY:
+                progress(done)
 
 
 def write_native(
@@ -135,13 +156,18 @@ def write_native(
     if form == "document":
         out.write(_document(values, owner, beside))
         return beside
-    done = 0
-    for value in values:
-        if type(value) is SideFile:
-            beside.append(value)
-        else:
-            done += out.write(encode(value) + b"\n")
-            progress(done)
+    write, done, wrote = out.write, 0, session.wrote
+    with _uncollected():
+        for number, value in enumerate(values):
+            if type(value) is SideFile:
+                beside.append(value)
+                continue
+            size = write(encode_line(value))
+            done += size
+            if wrote is not None:
+                wrote(size)
+            if not number & _TICK_EVERY:
+                progress(done)
     return beside
 
 
@@ -154,7 +180,7 @@ def _document(values: Iterator[Json | SideFile], owner: Adapter, beside: list[Si
             items.append(value)
     head, *rest = items
     head[owner.module.DOCUMENT[1]] = rest
-    return encode(head) + b"\n"
+    return encode_line(head)
 
 
 def native_adapter(session: Session, target: str) -> Adapter:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from types import ModuleType
+from typing import NamedTuple
 
 from pond.codec.paths import captures
-from pond.codec.source import Source
+from pond.codec.source import HEAD, Source
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.lang.conversions import CONVERSIONS
@@ -15,8 +16,8 @@ from pond.lang.runtime import MISSING, Origin, at
 from pond.model.json_text import Json, JsonObject, NotJson, decode
 
 _HOLE = re.compile(r"\{([^{}]+)\}")
-# Lineage is written at the head of a file; looking further would make every file be read twice.
-_HEAD = 200
+# Lineage and the rows of one named kind stand at the head of a file; looking further would read every file twice.
+_FIRST = 8
 _UNBOUNDED = ("id", "project", "created_at")
 
 
@@ -85,31 +86,51 @@ def _resolve(origin: Origin, path: dict[str, str], found: dict[Origin | str, str
 
 def _first_values(module: ModuleType, source: Source, path: dict[str, str]) -> dict[Origin | str, str]:
     """Return the first fitting value of every record origin that can still matter."""
-    wanted = {key: (origin, name) for name, key, origin in _wanted(module, path)}
     found: dict[Origin | str, str] = {}
-    open_keys = set(wanted)
-    for count, (_, _, line) in enumerate(source.lines()):
-        if count == _HEAD:
-            open_keys = {k for k in open_keys if wanted[k][1] in _UNBOUNDED}
-        open_keys = {k for k in open_keys if not _settled(k, wanted[k][1], module, path, found)}
-        if not open_keys:
-            break
-        # A key that is not in the text is not in the record; searching bytes is far cheaper than decoding.
-        here = [k for k in open_keys if _needle(wanted[k][0]) in line]
-        if not here:
-            continue
+    session = dict(module.SESSION)
+    wanted = {key: _Wanted(name, origin, _needle(origin), _quoted(origin.first[0])) for name, key, origin in _wanted(module, path)}
+
+    def look(line: bytes, keys: list[Origin | str]) -> None:
         try:
             record = decode(line, lambda _: None)
         except NotJson:
-            continue
+            return
         if type(record) is not dict:
-            continue
-        for key in here:
-            value = _value(wanted[key][0], record, module)
+            return
+        before = len(found)
+        for key in keys:
+            value = _value(wanted[key].origin, record, module)
             if value is not None:
                 found[key] = value
-                open_keys.discard(key)
+        if len(found) == before:
+            return
+        for key in [k for k in wanted if k in found or _settled(k, session[wanted[k].field], path, found)]:
+            del wanted[key]
+
+    near = wanted.keys()
+    for count, (offset, _, line) in enumerate(source.lines()):
+        if count == _FIRST:
+            # A key that is not in the text is not in the record; searching bytes is far cheaper than decoding.
+            head = source.head()
+            near = {key for key, want in wanted.items() if want.needle in head and want.key in head}
+        if offset > HEAD or not near & wanted.keys():
+            break
+        if here := [key for key, want in wanted.items() if want.needle in line and want.key in line]:
+            look(line, here)
+    for key, want in list(wanted.items()):
+        if want.field in _UNBOUNDED and want.origin.of is None and key in wanted:
+            for line in source.lines_with(want.needle):
+                look(line, [key])
+                if key not in wanted:
+                    break
     return found
+
+
+class _Wanted(NamedTuple):
+    field: str
+    origin: Origin
+    needle: bytes
+    key: bytes
 
 
 def _wanted(module: ModuleType, path: dict[str, str]) -> Iterator[tuple[str, Origin | str, Origin]]:
@@ -127,9 +148,11 @@ def _wanted(module: ModuleType, path: dict[str, str]) -> Iterator[tuple[str, Ori
                             yield name, hole, Origin(None, None, tuple(hole.split(".")), None, None, None)
 
 
-def _settled(key: Origin | str, name: str, module: ModuleType, path: dict[str, str], found: dict[Origin | str, str]) -> bool:
+def _settled(
+    key: Origin | str, origins: tuple[Origin, ...], path: dict[str, str], found: dict[Origin | str, str]
+) -> bool:  # fmt: skip
     """Tell whether a better origin already filled the field this one is for."""
-    for origin in dict(module.SESSION)[name]:
+    for origin in origins:
         if origin == key or (origin.template and type(key) is str and "{" + key + "}" in origin.template):
             return False
         if _resolve(origin, path, found):
@@ -139,7 +162,12 @@ def _settled(key: Origin | str, name: str, module: ModuleType, path: dict[str, s
 
 def _needle(origin: Origin) -> bytes:
     assert origin.first is not None
-    return b'"' + origin.first[-1].encode() + b'"'
+    word = origin.of if origin.of is not None and "/" not in origin.of else origin.first[-1]
+    return _quoted(word)
+
+
+def _quoted(word: str) -> bytes:
+    return b'"' + word.encode() + b'"'
 
 
 def _value(origin: Origin, record: JsonObject, module: ModuleType) -> str | None:

@@ -18,7 +18,7 @@ from pond.diagnostics.diagnostic import SourceFault
 from pond.lang.context import Reading
 from pond.model.bounds import MAX_TEXT, bound
 from pond.model.equal import same
-from pond.model.json_text import Json, JsonObject, NotJson, decode
+from pond.model.json_text import Json, JsonObject, NotJson, decode, decode_unproved
 
 VALUE, BESIDE = "value", "beside"
 
@@ -29,17 +29,14 @@ class SessionReading(Reading):
     def __init__(self, session: JsonObject, source: Source, report: Report) -> None:
         super().__init__(session["id"], session["project"], session.get("created_at"))
         self.source, self.report = source, report
-        self.offset = self.number = 0
+        self.number = 0
         self.line = b""
-        self._seen: dict[int, int] = {}  # hash of an id -> offset of the first record that has it
 
     def identify(self, own: str, record: JsonObject) -> str | None:
-        if self._seen.setdefault(hash(own), self.offset) == self.offset:
-            return own
         # The same id again: an equal record is a repeat, another one gets a key of its own (adapter-integrity-dedup).
         name, number = own, 1
-        while (offset := self._seen.setdefault(hash(name), self.offset)) != self.offset:
-            if same(decode(self.source.line_at(offset), _ignore), record):
+        while (place := self.seen.setdefault(hash(name), self.place)) != self.place:
+            if same(decode(self.source.line_at(place), _ignore), decode(self.line, _ignore)):
                 self.report.repeats += 1
                 self.repeated = name
                 return None
@@ -49,7 +46,7 @@ class SessionReading(Reading):
 
     def offset_of(self, message_id: str) -> int:
         """Return where the record with this message id stands in the source."""
-        return self._seen[hash(message_id)]
+        return self.seen[hash(message_id)]
 
     def text_of(self, record: JsonObject) -> bytes:
         return self.line
@@ -102,21 +99,23 @@ class SessionReader:
             self.session["options"]["source"] = {"beside": values}
         return others
 
-    def records(self) -> Iterator[list[JsonObject]]:
-        """Yield the canonical events of each record, in the order of the log; then of the files beside it."""
+    def records(self, *, prove: bool = True) -> Iterator[list[JsonObject]]:
+        """Yield the canonical events of each record, in the order of the log; then of the files beside it.
+
+        Without `prove` a duplicate key is not looked for here: the caller reports what it wrote to `wrote`.
+        """
         source, report = self.source, self.report
         read = self.adapter.module.read
         observe = self.adapter.observer()
         context = self._context
 
-        def duplicate(key: str) -> None:
-            report.error("source-duplicate-key", f"`{key}` stands twice in one object; the last is kept", source.name, context.number)
-
+        duplicate = self._duplicate
+        read_json = decode if prove else decode_unproved
         seq = 0
         for offset, number, line in source.lines():
-            context.offset, context.number, context.line, context.seq = offset, number, line, seq
+            context.place, context.number, context.line, context.seq = offset, number, line, seq
             try:
-                record = decode(line, duplicate)
+                record = read_json(line, duplicate)
             except NotJson as error:
                 report.error(error.code, str(error), source.name, number)
                 continue
@@ -137,6 +136,15 @@ class SessionReader:
             except OSError as error:
                 report.error("source-unreadable", str(error.strerror).lower(), str(path))
 
+
+    def wrote(self, size: int) -> None:
+        """Hear how long the record that was just written is; look for a hidden duplicate key where it differs."""
+        if size != len(self._context.line):
+            decode(self._context.line, self._duplicate)
+
+    def _duplicate(self, key: str) -> None:
+        what = f"`{key}` stands twice in one object; the last is kept"
+        self.report.error("source-duplicate-key", what, self.source.name, self._context.number)
 
     def recall(self, message_id: str) -> list[JsonObject]:
         """Return the events of an earlier record again, read anew from where it stands."""

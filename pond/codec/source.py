@@ -20,6 +20,9 @@ from pond.model.json_text import JsonObject, NotJson, decode, encode
 _BOM = b"\xef\xbb\xbf"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 _CHUNK = 1 << 16
+_SEARCH = 1 << 18
+HEAD = 1 << 16  # bytes of a file that count as its beginning
+BUFFER = 1 << 18
 _BLANK = b"\r\n \t"
 
 
@@ -31,10 +34,16 @@ class Source(Protocol):
     form: str
 
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
-        """Yield (offset, line number, text) for every line that is not blank."""
+        """Yield (offset, line number, text) for every line that is not blank; the text ends with its line feed."""
 
     def line_at(self, offset: int) -> bytes:
         """Return the line that `lines` gave with this offset."""
+
+    def lines_with(self, needle: bytes) -> Iterator[bytes]:
+        """Yield the lines that contain `needle`."""
+
+    def head(self) -> bytes:
+        """Return the first bytes, enough to see what the first lines are about."""
 
 
 class LineSource:
@@ -57,25 +66,38 @@ class LineSource:
         number = 0
         for raw in file:
             number += 1
-            line = raw.strip(_BLANK)
-            if line:
-                yield offset, number, line
+            if raw[-2:] == b"}\n":
+                yield offset, number, raw  # as it is: no copy on the common road
+            elif text := raw.strip(_BLANK):
+                yield offset, number, text + b"\n"
             offset += len(raw)
 
-    def line_at(self, offset: int) -> bytes:
-        return next(self.lines_from(offset))
+    def head(self) -> bytes:
+        return os.pread(self._file.fileno(), HEAD, 0)
 
-    def lines_from(self, offset: int) -> Iterator[bytes]:
-        """Yield the lines from `offset` on; the position of `lines` does not move."""
-        rest = b""
+    def line_at(self, offset: int) -> bytes:
+        return next(self.lines_from(offset))[1]
+
+    def lines_with(self, needle: bytes) -> Iterator[bytes]:
+        file = self._file
+        file.seek(0)
+        while chunk := file.read(_SEARCH):
+            chunk += file.readline()  # whole lines only
+            if needle in chunk:
+                yield from (line.strip(_BLANK) for line in chunk.split(b"\n") if needle in line)
+
+    def lines_from(self, offset: int) -> Iterator[tuple[int, bytes]]:
+        """Yield (offset, line) from `offset` on; the position of `lines` does not move."""
+        start, rest = offset, b""
         while chunk := os.pread(self._file.fileno(), _CHUNK, offset):
             offset += len(chunk)
             *whole, rest = (rest + chunk).split(b"\n")
             for line in whole:
-                if line := line.strip(_BLANK):
-                    yield line
-        if rest := rest.strip(_BLANK):
-            yield rest
+                if text := line.strip(_BLANK):
+                    yield start, text
+                start += len(line) + 1
+        if text := rest.strip(_BLANK):
+            yield start, text
 
 
 class DocumentSource:
@@ -90,10 +112,16 @@ class DocumentSource:
 
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
         for index, line in enumerate(self._lines):
-            yield index, index + 1, line
+            yield index, index + 1, line + b"\n"
 
     def line_at(self, offset: int) -> bytes:
         return self._lines[offset]
+
+    def lines_with(self, needle: bytes) -> Iterator[bytes]:
+        return (line for line in self._lines if needle in line)
+
+    def head(self) -> bytes:
+        return b"\n".join(self._lines)
 
 
 def open_document(text: bytes, keys: tuple[str, str], name: str, path: Path | None, report: Report) -> DocumentSource | None:
@@ -118,7 +146,7 @@ def open_regular(path: Path) -> BinaryIO:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
             raise SourceFault(Diagnostic("source-not-a-file", "expected a regular file", Span(str(path), 0)))
-        return open(path, "rb")
+        return open(path, "rb", buffering=BUFFER)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise SourceFault(Diagnostic("source-unreadable", reason, Span(str(path), 0))) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from pond.diagnostics.diagnostic import Diagnostic, MappingError
@@ -15,6 +15,7 @@ from pond.lang.conversions import CONVERSIONS
 from pond.lang.fields import FALLBACKS, Field, allowed_parts, fields_of
 from pond.lang.plan import (
     CARRY,
+    ITEM_KEY,
     NO_FALLBACK,
     PART_TYPES,
     REPEAT,
@@ -45,7 +46,9 @@ def check(mapping: ast.Mapping) -> Plan:
     checker = _Checker(mapping)
     plan = checker.plan()
     if checker.faults:
-        faults = sorted(checker.faults, key=lambda d: (d.span.line, d.span.column) if d.span else (0, 0))
+        # A kind with several names is looked at once for each; a mistake in it is still one mistake.
+        found = dict.fromkeys(checker.faults)
+        faults = sorted(found, key=lambda d: (d.span.line, d.span.column) if d.span else (0, 0))
         raise MappingError(*faults[:MOST_ERRORS])
     return plan
 
@@ -56,6 +59,10 @@ class _Checker:
         self.faults: list[Diagnostic] = []
         self.tables = {table.name.text for table in mapping.spans}
         self.because: list[tuple[str, str, str]] = []
+        kinds = [(str(v.value), clause.when) for clause in (*mapping.kinds, *mapping.carries) for v in clause.names]
+        kinds += [("untyped", kind.when) for kind in mapping.kinds if not kind.names]
+        # A kind can be spoken of by its name, or by its label where only some records of that name are meant.
+        self.kind_names = {name for name, _ in kinds} | {_label(name, when) for name, when in kinds}
 
     def fault(self, code: str, message: str, span: Span, help: str = "", rule: str = "") -> None:
         self.faults.append(Diagnostic(code, message, span, help=help, rule=rule))
@@ -84,10 +91,10 @@ class _Checker:
         spans = tuple(self._span_table(t) for t in self._distinct(m.spans, lambda t: t.name))
         kinds = [plan for kind in m.kinds for plan in self._kind(kind)]
         self._reachable(kinds)
-        carried = [self._carried(value, clause) for clause in m.carries for value in clause.names]
-        for index, entry in enumerate(carried):
-            if any(entry.literal == other.literal and entry.conditions == other.conditions for other in carried[:index]):
-                self.fault("map-duplicate", f"`{entry.literal}` is carried twice", top)
+        carried = self._carries(kinds)
+        for path in m.document or ():
+            if len(path.keys) > 1:
+                self.fault("map-syntax", f"expected one key, found `{path}`", path.span)
         return Plan(
             client=str(m.client.value),
             number=m.number,
@@ -119,8 +126,19 @@ class _Checker:
     def _condition(self, test: ast.Test) -> Condition:
         return Condition(test.path.keys, test.op, tuple(v.value for v in test.values))
 
-    def _carried(self, value: ast.Value, clause: ast.Carries) -> CarriedPlan:
-        return CarriedPlan(str(value.value), tuple(map(self._condition, clause.when)), clause.because)
+    def _carries(self, kinds: list[KindPlan]) -> list[CarriedPlan]:
+        out: list[CarriedPlan] = []
+        for clause in self.mapping.carries:
+            conditions = tuple(map(self._condition, clause.when))
+            for value in clause.names:
+                literal = str(value.value)
+                if any(literal == other.literal and conditions == other.conditions for other in out):
+                    self.fault("map-duplicate", f"`{literal}` is carried twice", value.span)
+                taken = next((k for k in kinds if k.literal == literal and set(k.conditions) <= set(conditions)), None)
+                if taken is not None:
+                    self.fault("map-unreachable", f"`{literal}` is already taken by line {taken.line}", value.span)
+                out.append(CarriedPlan(literal, conditions, clause.because))
+        return out
 
     def _span_table(self, table: ast.SpanTable) -> SpanPlan:
         openings: dict[str, Span] = {}
@@ -174,7 +192,7 @@ class _Checker:
                 continue
             if name in dict(out):
                 self.fault("map-duplicate", f"`{name}` is filled twice", fact.target.span)
-            out.append((name, tuple(o for o in map(self._origin, fact.origins) if o)))
+            out.append((name, tuple(self._origin(origin, fact.target, known[name]) for origin in fact.origins)))
         for name in ("id", "project"):
             if facts and name not in dict(out) and not any(f.target.text == name for f in facts):
                 self.fault(
@@ -188,7 +206,9 @@ class _Checker:
             )  # fmt: skip
         return tuple(out)
 
-    def _origin(self, origin: ast.Origin) -> OriginPlan | None:
+    def _origin(self, origin: ast.Origin, target: ast.Name, field: Field) -> OriginPlan:
+        if field.type == "timestamp" and getattr(origin, "conversion", None) is None:
+            self.fault("map-type-mismatch", f"`{target.text}` expects timestamp, the source value is taken as it is", target.span, "say how it is spelled: `as rfc3339`")
         match origin:
             case ast.FromPath(name=name):
                 self._capture(name)
@@ -202,16 +222,27 @@ class _Checker:
                         self._capture(ast.Name(hole[5:], value.span))
                 return OriginPlan(template=str(value.value))
             case ast.FromFirst(source=source, of=of, conversion=conversion, where=where):
-                if conversion is not None and conversion.text not in CONVERSIONS:
-                    self._unknown_conversion(conversion)
+                if conversion is not None:
+                    self._fact_conversion(conversion, target, field)
                 if where is not None:
                     self._capture(where.name)
+                if of is not None and of.value not in self.kind_names:
+                    self.fault("map-lookup", f"there is no kind `{of.value}`", of.span, _near(str(of.value), self.kind_names))
                 return OriginPlan(
                     first=source.keys,
                     of=str(of.value) if of else None,
                     conversion=conversion.text if conversion else None,
                     where=where.name.text if where else None,
                 )
+
+    def _fact_conversion(self, name: ast.Name, target: ast.Name, field: Field) -> None:
+        conversion = CONVERSIONS.get(name.text)
+        if conversion is None:
+            self._unknown_conversion(name)
+        elif conversion.takes_argument or len(conversion.gives) != 1:
+            self.fault("map-type-mismatch", f"`{name.text}` cannot fill one session field", name.span)
+        elif conversion.gives[0] not in (field.type, "any"):
+            self.fault("map-type-mismatch", f"`{target.text}` expects {field.type}, `{name.text}` gives {conversion.gives[0]}", name.span)
 
     def _capture(self, name: ast.Name) -> None:
         captures = {h.rstrip("*") for v in self.mapping.files for h in _HOLE.findall(str(v.value))} | {"directory"}
@@ -232,9 +263,18 @@ class _Checker:
             if name.text not in ROLES:
                 self.fault("map-unknown-type", f"there is no message type `{name.text}`", name.span, _near(name.text, ROLES))
                 return []
-        suffix = "".join(f"/{_condition_word(test)}" for test in kind.when)
+        self._messages(kind.messages)
         literals: list[str | None] = [str(v.value) for v in kind.names] or [None]
-        return [self._one_kind(kind, literal, (literal or "untyped") + suffix) for literal in literals]
+        return [self._one_kind(kind, literal, _label(literal or "untyped", kind.when)) for literal in literals]
+
+    def _messages(self, names: tuple[ast.Name, ...]) -> None:
+        """Refuse combinations of messages that one record cannot fill."""
+        if len(names) > 2:
+            self.fault("map-message-unclear", f"a record can fill two messages, found {len(names)}", names[2].span)
+        elif len(names) == 2 and names[0].text == names[1].text:
+            self.fault("map-duplicate", f"`{names[1].text}` is listed twice", names[1].span)
+        elif len(names) == 2 and (odd := next((n for n in names if n.text == "SystemMessage"), None)):
+            self.fault("map-part-not-allowed", "`SystemMessage` has text, not Parts, so it cannot share a record", odd.span)
 
     def _one_kind(self, kind: ast.Kind, literal: str | None, label: str) -> KindPlan:
         role = kind.messages[0].text
@@ -247,7 +287,7 @@ class _Checker:
                 case ast.Parts():
                     lists.append(self._list(item, kind, labels))
                 case ast.Part():
-                    made = self._part(item.type, item.provenance, item.items, kind, item.span)
+                    made = self._part(item.type, item.provenance, item.items, kind, [])
                     if made:
                         parts.append(_with(made, _unique("self", labels), None, (), item.span.line))
                 case ast.RestOf():
@@ -256,16 +296,17 @@ class _Checker:
                     ):  # fmt: skip
                         self.fault("map-unknown-target", f"expected `options.NAME`, found `{item.target.text}`", item.target.span)
                     rests.append((item.source.keys, item.target.text.partition(".")[2]))
-                case ast.Lookup() | ast.Generic() | ast.ExecutedBy():
-                    self.fault("map-unknown-target", "this rule belongs inside a Part", kind.span)
+                case ast.Lookup(target=name) | ast.Generic(target=name) | ast.ExecutedBy(who=name):
+                    self.fault("map-unknown-target", "this rule belongs inside a Part", name.span)
                 case _:
                     pass
-        if role == "SystemMessage" and (lists or parts):
+        if role == "SystemMessage" and (lists or parts) and label != CARRY:
             self.fault("map-part-not-allowed", "`SystemMessage` has text, not Parts", kind.messages[0].span)
-        self._overlaps(kind, rules, implied, lists, parts, rests, literal)
+        self._overlaps(kind, literal)
         containers = _containers(
             [r.source for r in rules] + [r.source for r in implied] + [x.source for x in lists]
             + [(*keys, "*") for keys, _ in rests] + [r.source for p in parts for r in p.rules if r.required]
+            + [r.source for p in parts for r in p.implied]
         )  # fmt: skip
         if label == CARRY:
             containers = ()
@@ -274,7 +315,8 @@ class _Checker:
         known = self._known(kind.items, containers, label, claimed)
         for item in kind.items:
             if isinstance(item, ast.RestOf):
-                inside = {p[len(item.source.keys)] for p in claimed if p[: len(item.source.keys)] == item.source.keys}
+                depth = len(item.source.keys)
+                inside = {p[depth] for p in claimed if len(p) > depth and p[:depth] == item.source.keys}
                 known[item.source.keys] = frozenset(n.text for n in item.known) | inside
         return KindPlan(
             label, literal, tuple(map(self._condition, kind.when)), tuple(n.text for n in kind.messages),
@@ -300,27 +342,39 @@ class _Checker:
         described = {()} | {(k.name.text,) for i in items if isinstance(i, ast.Keeps) for k in i.names if k.inside}
         return {keys: frozenset(names) for keys, names in known.items() if keys in described}
 
-    def _overlaps(
-        self, kind: ast.Kind, rules: list[Rule], implied: list[ImpliedRule], lists: list[ListPlan],
-        parts: list[PartPlan], rests: list[tuple[Keys, str]], literal: str | None,
-    ) -> None:  # fmt: skip
-        claimed: list[Keys] = [r.source for r in rules] + [r.source for r in implied] + [x.source for x in lists]
-        claimed += [r.source for p in parts for r in (*p.rules, *p.implied)]
-        if literal is not None and self.mapping.records is not None:
-            claimed.append(self.mapping.records.keys)
-        self._no_overlap(claimed, kind.span)
-        for keys, _ in rests:
-            if keys in claimed:
-                self.fault("map-overlap", f"`{dotted(keys)}` is claimed and has a rest", kind.span)
+    def _overlaps(self, kind: ast.Kind, literal: str | None) -> None:
+        claimed = list(_claimed(kind.items))
+        for item in kind.items:
+            if isinstance(item, ast.Part):
+                claimed += _claimed(item.items)
+        taken = [self.mapping.records.keys] if literal is not None and self.mapping.records is not None else []
+        self._no_overlap(claimed, taken)
+        rests = [item for item in kind.items if isinstance(item, ast.RestOf)]
+        spaces = {t.text.rpartition(".")[0] for i in kind.items if isinstance(i, ast.Claim) for t in i.targets}
+        for index, rest in enumerate(rests):
+            keys, target = rest.source.keys, rest.target
+            if any(keys[: len(path)] == path for path in (*taken, *(path for path, _ in claimed))):
+                self.fault("map-overlap", f"`{dotted(keys)}` is claimed and has a rest", rest.source.span)
+            for other in rests[:index]:
+                if _nested(keys, other.source.keys):
+                    self.fault("map-overlap", f"`{dotted(keys)}` and `{dotted(other.source.keys)}` both have a rest", rest.source.span)
+                if target.text == other.target.text:
+                    self.fault("map-duplicate", f"`{target.text}` is filled twice", target.span)
+            if target.text in spaces:
+                self.fault("map-overlap", f"`{target.text}` holds a rest, so no claim can go there", target.span, "give the rest a name of its own")
 
-    def _no_overlap(self, claimed: list[Keys], span: Span) -> None:
-        for index, keys in enumerate(claimed):
-            for other in claimed[:index]:
-                if keys[: len(other)] == other or other[: len(keys)] == keys:
-                    self.fault(
-                        "map-overlap", f"`{dotted(keys)}` and `{dotted(other)}` are claimed by two rules", span,
-                        "a value can be claimed once", "adapter-native-restore-lossless",
-                    )  # fmt: skip
+    def _no_overlap(self, claimed: list[tuple[Keys, Span]], taken: list[Keys]) -> None:
+        """Refuse a claim inside, around or spelled like an earlier one, or like a path the codec itself has `taken`."""
+        earlier = list(taken)
+        for keys, span in claimed:
+            # Marks name a path by its dotted spelling, so `"a.b"` and `a.b` could not be told apart.
+            other = next((o for o in earlier if _nested(keys, o) or dotted(keys) == dotted(o)), None)
+            if other is not None:
+                self.fault(
+                    "map-overlap", f"`{dotted(keys)}` and `{dotted(other)}` are claimed by two rules", span,
+                    "a value can be claimed once", "adapter-native-restore-lossless",
+                )  # fmt: skip
+            earlier.append(keys)
 
     # --- rules ------------------------------------------------------------------------------------------------------
 
@@ -415,18 +469,21 @@ class _Checker:
 
     def _list(self, rule: ast.Parts, kind: ast.Kind, labels: set[str]) -> ListPlan:
         blocks: list[PartPlan] = []
-        seen: list[tuple[str, tuple[Condition, ...]]] = []
+        always: list[tuple[str, set[Condition]]] = []  # blocks that refuse no item that meets their conditions
         for block in rule.blocks:
-            made = self._part(block.type, block.provenance, block.items, kind, block.names[0].span)
+            made = self._part(block.type, block.provenance, block.items, kind, [(ITEM_KEY,)])
             conditions = tuple(map(self._condition, block.when))
             for value in block.names:
                 literal = str(value.value)
                 if made is None:
                     continue
-                if any(name == literal and not when for name, when in seen) and not any(r.required for r in made.rules):
+                if any(name == literal and when <= set(conditions) for name, when in always):
                     self.fault("map-unreachable", f"`{literal}` is already taken", value.span)
-                seen.append((literal, conditions))
-                label = _unique(literal + "".join(f"/{_condition_word(t)}" for t in block.when), labels)
+                elif any(v.value == literal for v in block.names[: block.names.index(value)]):
+                    self.fault("map-duplicate", f"`{literal}` is listed twice", value.span)
+                if not any(r.required for r in made.rules):
+                    always.append((literal, set(conditions)))
+                label = _unique(_label(literal or "untyped", block.when), labels)
                 blocks.append(_with(made, label, literal, conditions, value.span.line))
         kinds = [s.kind for s in rule.shapes]
         if len(set(kinds)) != len(kinds):
@@ -434,13 +491,14 @@ class _Checker:
         string_block = next((str(s.block.value) for s in rule.shapes if s.block), None)
         if string_block is not None:
             target = next((b for b in blocks if b.literal == string_block and not b.conditions), None)
-            if target is None or [r.targets for r in target.rules if r.required] != [("text",)]:
+            needed = [(r.targets, r.conversion) for r in target.rules if r.required] if target else []
+            if needed != [(("text",), None)]:
                 at = next(s for s in rule.shapes if s.block)
-                self.fault("map-shape", f"a bare string needs a block `{string_block}` whose one required claim is its text", at.span)
+                self.fault("map-shape", f"a bare string needs a block `{string_block}` whose one required claim is its text, as it is", at.span)
         return ListPlan(rule.source.keys, tuple(kinds), string_block, tuple(blocks))
 
     def _part(
-        self, kind_of: ast.PartType, provenance: ast.Provenance | None, items: tuple[ast.Item, ...], kind: ast.Kind, at: Span
+        self, kind_of: ast.PartType, provenance: ast.Provenance | None, items: tuple[ast.Item, ...], kind: ast.Kind, taken: list[Keys]
     ) -> PartPlan | None:  # fmt: skip
         part = kind_of.part.text
         if part not in PART_TYPES:
@@ -459,11 +517,16 @@ class _Checker:
         rules = self._rules(items, part)
         implied = self._implied(items)
         facts, constants = self._one_way(items, part)
-        self._no_overlap([r.source for r in rules] + [r.source for r in implied], at)
+        self._belongs(items)
+        self._no_overlap(list(_claimed(items)), taken)
         filled = {t for r in rules for t in r.targets} | {f.target for f in facts} | {name for name, _ in constants}
-        bad = {n.text for i in items if isinstance(i, ast.Claim) for n in i.targets}  # a faulty line is one mistake, not two
+        claims = {n.text for i in items if isinstance(i, ast.Claim) for n in i.targets}
+        self._filled_once(items, claims)
+        # A faulty line is one mistake: what it meant to fill is not reported as missing too.
+        stated = claims | {i.target.text for i in items if isinstance(i, ast.Lookup | ast.Generic)}
+        faulty = any(not name.startswith("options.") and name not in filled for name in stated)
         for name, field in fields_of(part).items():
-            if field.required and not field.positional and name not in filled | bad:
+            if field.required and not field.positional and name not in filled and not faulty:
                 help = "add `executed_by client` or `executed_by provider`" if name == "provider_executed" else ""
                 self.fault("map-required-unfilled", f"`{part}` needs `{name}`, and no rule fills it", kind_of.part.span, help, "model-schema-honesty")
         how = provenance.how if provenance and provenance.how != "spans" else None
@@ -472,11 +535,39 @@ class _Checker:
         known = self._known(items, _containers(claimed), part, claimed)
         return PartPlan("", part, message, how, table, tuple(rules), tuple(implied), tuple(facts), tuple(constants), known)
 
+    def _belongs(self, items: Iterable[ast.Item]) -> None:
+        for item in items:
+            if isinstance(item, ast.Part | ast.Parts | ast.RestOf):
+                span = item.type.part.span if isinstance(item, ast.Part) else item.source.span
+                self.fault("map-syntax", "`part`, `parts` and `rest` belong to a record kind, not inside a Part", span)
+
+    def _filled_once(self, items: Iterable[ast.Item], filled: set[str]) -> None:
+        """Refuse a one-way value for a field that has a value already, and a lookup by a field that has none."""
+        filled = set(filled)
+        for item in items:
+            match item:
+                case ast.Lookup(target=target) | ast.Generic(target=target):
+                    name = target.text
+                case ast.ExecutedBy(who=target):
+                    name = "provider_executed"
+                case _:
+                    continue
+            if name in filled:
+                self.fault("map-duplicate", f"`{name}` is filled twice", target.span)
+            if isinstance(item, ast.Lookup) and item.how == "call" and item.argument.text == "call_id" and "call_id" not in filled:
+                self.fault("map-lookup", "`call(call_id)` needs a rule that fills `call_id`", item.argument.span)
+            filled.add(name)
+
     def _message_of(self, kind_of: ast.PartType, kind: ast.Kind) -> int:
         names = [n.text for n in kind.messages]
         if kind_of.message is None:
             if len(names) > 1:
-                self.fault("map-message-unclear", f"`{kind_of.part.text}` must say which message it belongs to", kind_of.part.span, f"write `{names[0]}.{kind_of.part.text}`")
+                fitting = next((n for n in names if kind_of.part.text in allowed_parts(n)), names[0])
+                self.fault(
+                    "map-message-unclear", f"`{kind_of.part.text}` must say which message it belongs to",
+                    kind_of.part.span, f"write `{fitting}.{kind_of.part.text}`",
+                )  # fmt: skip
+                return 0
             index = 0
         elif kind_of.message.text in names:
             index = names.index(kind_of.message.text)
@@ -547,6 +638,22 @@ class _Checker:
 def _near(word: str, words: Iterable[str]) -> str:
     close = difflib.get_close_matches(word, list(words), 1)
     return f"did you mean `{close[0]}`?" if close else ""
+
+
+def _label(name: str, when: Iterable[ast.Test]) -> str:
+    return name + "".join(f"/{_condition_word(test)}" for test in when)
+
+
+def _nested(keys: Keys, other: Keys) -> bool:
+    shorter = min(len(keys), len(other))
+    return keys[:shorter] == other[:shorter]
+
+
+def _claimed(items: Iterable[ast.Item]) -> Iterator[tuple[Keys, Span]]:
+    """Yield the source paths that these rules claim, Parts within them not included."""
+    for item in items:
+        if isinstance(item, ast.Claim | ast.Implied | ast.Parts):
+            yield item.source.keys, item.source.span
 
 
 def _condition_word(test: ast.Test) -> str:

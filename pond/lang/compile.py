@@ -28,6 +28,9 @@ from pond.lang.plan import (
     dotted,
 )
 
+_CONSTANTS = "# constants"
+
+
 def compile_plan(plan: Plan) -> str:
     """Return the source of a module with `read(record, context)` and `write(events, context)`."""
     out = _Source()
@@ -40,6 +43,7 @@ def compile_plan(plan: Plan) -> str:
     out(f"DIGEST = {plan.digest!r}")
     out(f"COMPILER = {COMPILER}")
     _facts(plan, out)
+    out(_CONSTANTS)
     _tables(plan, out)
     kinds = (*plan.kinds, plan.otherwise)
     names = {kind.label: f"{index}_{_word(kind.label)}" for index, kind in enumerate(kinds)}
@@ -56,12 +60,19 @@ class _Source:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.level = 0
+        self.constants: dict[str, str] = {}  # expression -> name; built once, at the top of the module
 
     def __call__(self, line: str = "") -> None:
         self.lines.append("    " * self.level + line if line else "")
 
+    def constant(self, expression: str) -> str:
+        """Return a module-level name for an expression that is the same for every record."""
+        return self.constants.setdefault(expression, f"K{len(self.constants)}")
+
     def __str__(self) -> str:
-        return "\n".join(self.lines) + "\n"
+        named = [f"{name} = {expression}" for expression, name in self.constants.items()]
+        at = self.lines.index(_CONSTANTS)
+        return "\n".join(self.lines[:at] + named + self.lines[at + 1 :]) + "\n"
 
     def block(self, head: str) -> _Block:
         self(head)
@@ -88,7 +99,8 @@ _PLAIN = re.compile(r"(?!X_)[A-Za-z0-9]+(_[A-Za-z0-9]+)*")  # keys that can stan
 
 def _var(keys: Keys, base: str = "r") -> str:
     """Return the name of the variable that holds the object at `keys`; no two paths share one."""
-    return "__".join((base, *(key if _PLAIN.fullmatch(key) else f"X_{key.encode().hex()}" for key in keys)))
+    words = [key if _PLAIN.fullmatch(key) else "X_" + key.encode("utf-8", "surrogatepass").hex() for key in keys]
+    return "__".join((base, *words))
 
 
 def _facts(plan: Plan, out: _Source) -> None:
@@ -119,10 +131,12 @@ def _tables(plan: Plan, out: _Source) -> None:
         out(f"C_{name} = CONVERSIONS[{name!r}]")
 
 
-def _test(condition: Condition, base: str) -> str:
-    """Return an expression with the meaning of `interpret.holds`."""
+def _test(condition: Condition, base: str, bound: dict[Keys, str] | None = None) -> str:
+    """Return an expression with the meaning of `interpret.holds`; `bound` names variables that hold values already."""
     *way, last = condition.keys
-    if way or condition.op == "in" and any(type(v) is int for v in condition.values):
+    if bound and condition.keys in bound:
+        value = bound[condition.keys]
+    elif way or condition.op == "in" and any(type(v) is int for v in condition.values):
         value = f"at({base}, {', '.join(map(repr, condition.keys))})"
     else:
         value = f"{base}.get({last!r}, MISSING)"
@@ -137,7 +151,7 @@ def _test(condition: Condition, base: str) -> str:
     if len(texts) == 1:
         tests.append(f"{value} == {texts[0]!r}")
     elif texts:
-        tests.append(f"(type({value}) is str and {value} in {frozenset(texts)!r})")
+        tests.append(f"(type({value}) is str and {value} in {_set(frozenset(texts))})")
     return tests[0] if len(tests) == 1 else f"({' or '.join(tests)})"
 
 
@@ -148,8 +162,9 @@ class _Emitter:
         self.plan, self.kind, self.out = plan, kind, out
 
     def keys_known(self, names: frozenset[str], value: str, where: str) -> None:
-        with self.out.block(f"if not {value}.keys() <= {_set(names)}:"):
-            self.out(f"c.drift('source-drift-field', {where!r}, [k for k in {value} if k not in {_set(names)}])")
+        known = self.out.constant(f"frozenset({_set(names)})" if names else "frozenset()")
+        with self.out.block(f"if not {known}.issuperset({value}):"):
+            self.out(f"c.drift('source-drift-field', {where!r}, [k for k in {value} if k not in {known}])")
 
     def source_type(self, rule: Rule, value: str) -> None:
         test = self.out.block(f"if {value} is not None:") if rule.optional else nullcontext()
@@ -161,7 +176,7 @@ class _Emitter:
         if rule.conversion == "rfc3339":
             return f"type({value}) is str and ({result} := instant({value})) is not None"
         if rule.conversion is not None:
-            return f"{value} is not MISSING and ({result} := C_{rule.conversion}.read({value}, {rule.argument!r})) is not None"
+            return f"{value} is not MISSING and ({result} := C_{rule.conversion}.take({value}, {rule.argument!r})) is not None"
         match rule.accepts:
             case "string":
                 return f"type({value}) is str"
@@ -176,8 +191,8 @@ class _Emitter:
             with self.out.block(f"if {result} != {value}:"):
                 self.out(f"{marks}[{name!r}] = {value}")
         elif rule.conversion is not None:
-            with self.out.block(f"if (k := C_{rule.conversion}.mark({value}, {result}, {rule.argument!r})) is not NO_MARK:"):
-                self.out(f"{marks}[{name!r}] = k")
+            with self.out.block(f"if {result}[1] is not NO_MARK:"):
+                self.out(f"{marks}[{name!r}] = {result}[1]")
         elif rule.fallback is not NO_FALLBACK:
             same = f"{value} is False" if rule.fallback is False else f"{value} == {rule.fallback!r}"
             with self.out.block(f"if {same}:"):
@@ -188,25 +203,27 @@ class _Emitter:
         if rule.conversion == "rfc3339":
             return [result]
         if rule.conversion is not None:
-            return [f"{result}[{i}]" for i in range(len(rule.targets))]
+            return [f"{result}[0][{i}]" for i in range(len(rule.targets))]
         return [value]
 
     def imply(self, rules: Iterable[ImpliedRule], base: str, containers: dict[Keys, str]) -> None:
         for rule in rules:
             holder, last = containers[rule.source[:-1]], rule.source[-1]
-            self.out(f"v = {holder}.get({last!r}, MISSING)")
+            # Taken first, put back in the rare case: one dictionary operation instead of two.
+            self.out(f"v = {holder}.pop({last!r}, MISSING)")
             if rule.session_field:
-                same = f"v == c.{'session_id' if rule.session_field == 'id' else 'project'}"
+                other = f"v != {'sid' if rule.session_field == 'id' else 'c.project'}"
             elif type(rule.value) is str:
-                same = f"v == {rule.value!r}"
+                other = f"v != {rule.value!r}"
             elif type(rule.value) is int:
-                same = f"type(v) is int and v == {rule.value!r}"
+                other = f"type(v) is not int or v != {rule.value!r}"
             else:
-                same = f"v is {rule.value!r}"
-            with self.out.block(f"if {same}:"):
-                self.out(f"del {holder}[{last!r}]")
-            with self.out.block("elif v is MISSING:"):
-                self.out(f"absent.append({dotted(rule.source)!r})")
+                other = f"v is not {rule.value!r}"
+            with self.out.block(f"if {other}:"):
+                with self.out.block("if v is MISSING:"):
+                    self.out(f"absent.append({dotted(rule.source)!r})")
+                with self.out.block("else:"):
+                    self.out(f"{holder}[{last!r}] = v")
 
 
 def _set(names: frozenset[str]) -> str:
@@ -233,6 +250,7 @@ class _Reader(_Emitter):
         with out.block(f"def read_{self.name}(r, c):"):
             out(f"# {kind.label!r}: line {kind.line} of the mapping")
             self._structure()
+            out("sid = c.session_id")
             out(f"pond = {{'seq': c.seq, 'as': {kind.label!r}}}")
             out("absent = []")
             out("spelling = {}")
@@ -269,7 +287,10 @@ class _Reader(_Emitter):
         for number, part in enumerate(self.kind.parts):
             for index, rule in enumerate(part.rules):
                 value = f"e{number}_{index}"
-                out(f"{value} = at(r, {', '.join(map(repr, rule.source))})")
+                if (holder := self.holders.get(rule.source[:-1])) is not None:
+                    out(f"{value} = {holder}.get({rule.source[-1]!r}, MISSING)")
+                else:
+                    out(f"{value} = at(r, {', '.join(map(repr, rule.source))})")
                 if rule.required:
                     with out.block(f"if not ({self.fits(rule, value, value + 'c')}):"):
                         out(f"c.note('source-structure', '$', 'expected what a {part.part} needs; the record is carried whole')")
@@ -283,11 +304,14 @@ class _Reader(_Emitter):
         holder, last, name = self.holders[rule.source[:-1]], rule.source[-1], dotted(rule.source)
         out(f"v = {holder}.get({last!r}, MISSING)")
         with out.block("if type(v) is str and v:"):
-            out("mid = c.identify(v, r)")
-            with out.block("if mid is None:"):
-                out("return [repeat_event(v, c)]")
-            with out.block("if mid != v:"):
-                out("pond['id'] = v")
+            with out.block("if c.seen.setdefault(hash(v), c.place) == c.place:"):
+                out("mid = v")
+            with out.block("else:"):
+                out("mid = c.identify(v, r)")
+                with out.block("if mid is None:"):
+                    out("return [repeat_event(v, c)]")
+                with out.block("if mid != v:"):
+                    out("pond['id'] = v")
             out(f"del {holder}[{last!r}]")
         with out.block("else:"):
             out("mid = c.derive(r)")
@@ -306,9 +330,8 @@ class _Reader(_Emitter):
             if rule.targets == ("id",):
                 continue
             holder, last = self.holders[rule.source[:-1]], rule.source[-1]
-            out(f"v = {holder}.get({last!r}, MISSING)")
+            out(f"v = {holder}.pop({last!r}, MISSING)")
             with out.block(f"if {self.fits(rule, 'v', 'x')}:"):
-                out(f"del {holder}[{last!r}]")
                 if self.is_carry and len(rule.source) > 1:
                     self._prune(rule.source)
                 self.spelling(rule, "v", "x", "spelling")
@@ -321,6 +344,7 @@ class _Reader(_Emitter):
                         _, space, key = target.split(".")
                         out(f"options.setdefault({space!r}, {{}})[{key!r}] = {value}")
             with out.block("elif v is not MISSING:"):
+                out(f"{holder}[{last!r}] = v")
                 self.source_type(rule, "v")
             if rule.targets == ("timestamp",) or (rule.conversion is not None and rule.fallback is not NO_FALLBACK):
                 with out.block("else:"):
@@ -346,67 +370,97 @@ class _Reader(_Emitter):
         """Emit the making of one Part whose required claims are known to fit; `values` holds the source values."""
         out, kind = self.out, self.kind
         out("o = {}")
-        out("marks = {}")
-        if kind.default_label(part.part) != part.label:
-            out(f"marks['as'] = {part.label!r}")
-        needs_spelling = any(r.conversion or r.fallback is not NO_FALLBACK for r in part.rules)
-        if needs_spelling:
+        relabelled = kind.default_label(part.part) != part.label
+        spells = any(r.conversion or r.fallback is not NO_FALLBACK for r in part.rules)
+        if relabelled or spells or part.implied:
+            out(f"marks = {{'as': {part.label!r}}}" if relabelled else "marks = {}")
+        if spells:
             out("ps = {}")
-        body: list[tuple[str, str]] = [("type", repr(PART_TYPES[part.part]))]
-        later: list[tuple[Rule, str]] = []
-        saved_absent = bool(part.implied)
-        if saved_absent:
+        if part.implied:
             out("record_absent, absent = absent, []")
+        body: list[tuple[str, str]] = [("type", repr(PART_TYPES[part.part]))]
         for rule in part.rules:
-            value = values[rule.source]
             if rule.required:
+                value = values[rule.source]
                 out(_delete_at(rule.source, holders))
                 self.spelling(rule, value, value + "c", "ps")
                 for target, result in zip(rule.targets, self.results(rule, value, value + "c"), strict=True):
                     self._set_target(target, result, body)
-            else:
-                later.append((rule, value))
-        for rule, value in later:
-            out(f"t{_word(value)} = False") if len(rule.source) > 1 else None
-            with out.block(f"if {self.fits(rule, value, value + 'c')}:"):
-                out(_delete_at(rule.source, holders))
-                if len(rule.source) > 1:
-                    out(f"t{_word(value)} = True")
-                self.spelling(rule, value, value + "c", "ps")
-                if rule.fallback is NO_FALLBACK:
-                    for target, result in zip(rule.targets, self.results(rule, value, value + "c"), strict=True):
-                        if target.startswith("options."):
-                            self._set_target(target, result, body)
-            if rule.fallback is not NO_FALLBACK:
-                with out.block("else:"):
-                    with out.block(f"if {value} is not MISSING:"):
-                        self.source_type(rule, value)
-                    out(f"{value} = {rule.fallback!r}")
-                body.append((rule.targets[0], value))
-            else:
-                with out.block(f"elif {value} is not MISSING:"):
-                    self.source_type(rule, value)
+        added = [(r, values[r.source]) for r in part.rules if not r.required]
+        for rule, value in added:
+            self._optional(rule, value, holders, body)
         body += [(name, repr(constant)) for name, constant in part.constants]
-        out("b_ = {" + ", ".join(f"{name!r}: {value}" for name, value in body) + "}")
-        for rule, value in later:
+        self._new_part(part, body)
+        for rule, value in added:
             if rule.fallback is NO_FALLBACK and not rule.targets[0].startswith("options."):
-                with out.block(f"if {self.fits(rule, value, value + 'c')}:"):
+                with out.block(f"if {value}_fits:"):
                     for target, result in zip(rule.targets, self.results(rule, value, value + "c"), strict=True):
-                        out(f"b_[{target!r}] = {result}")
+                        out(f"p[{target!r}] = {result}")
         self.imply(part.implied, "b", holders)
         self._facts(part)
         if not embedded:
             self._leftover(part, values, holders)
-        if saved_absent:
+        if part.implied:
             with out.block("if absent:"):
                 out("marks['absent'] = absent")
             out("absent = record_absent")
-        if needs_spelling:
+        if spells:
             with out.block("if ps:"):
                 out("marks['spelling'] = ps")
-        with out.block("if marks:"):
+        if relabelled:
             out("o['pond'] = marks")
-        self._append(part)
+        elif spells or part.implied:
+            with out.block("if marks:"):
+                out("o['pond'] = marks")
+        self._more_runs(part)
+
+    def _optional(self, rule: Rule, value: str, holders: dict[Keys, str], body: list[tuple[str, str]]) -> None:
+        """Emit a claim that may be absent; `<value>_fits` then says whether it was there."""
+        out = self.out
+        with out.block(f"if {self.fits(rule, value, value + 'c')}:"):
+            out(f"{value}_fits = True")
+            out(_delete_at(rule.source, holders))
+            self.spelling(rule, value, value + "c", "ps")
+            for target, result in zip(rule.targets, self.results(rule, value, value + "c"), strict=True):
+                if target.startswith("options."):
+                    self._set_target(target, result, body)
+        with out.block("else:"):
+            out(f"{value}_fits = False")
+            with out.block(f"if {value} is not MISSING:"):
+                self.source_type(rule, value)
+            if rule.fallback is not NO_FALLBACK:
+                out(f"{value} = {rule.fallback!r}")
+        if rule.fallback is not NO_FALLBACK:
+            body.append((rule.targets[0], value))
+
+    def _new_part(self, part: PartPlan, body: list[tuple[str, str]]) -> None:
+        """Emit the Part itself, appended to its message; a span table may leave further `runs` of its text."""
+        out, target = self.out, f"p{part.message}"
+        provenance = repr(part.provenance)
+        if part.spans is not None:
+            provenance = "k"
+            text = dict(body)["text"]
+            body = [(name, "x" if name == "text" else value) for name, value in body]
+            out(f"runs, x = (), {text}")
+            with out.block(f"if w_{part.spans}:"):
+                out("k = INJECTED")
+            with out.block(f"elif S_{part.spans}.plain(x):"):
+                out("k = CONVERSATIONAL")
+            with out.block("else:"):
+                out(f"(k, x), *runs = S_{part.spans}.split(x)")
+        fields = ", ".join(f"{name!r}: {value}" for name, value in body)
+        out(f"p = {{{self._head(target)}, {fields}, 'provenance': {provenance}, 'options': o}}")
+        out(f"{target}.append(p)")
+
+    def _head(self, target: str) -> str:
+        return f"'kind': 'part', 'id': f'{{mid}}:{{len({target})}}', 'session_id': sid, 'message_id': mid"
+
+    def _more_runs(self, part: PartPlan) -> None:
+        out, target = self.out, f"p{part.message}"
+        if part.spans is not None:
+            with out.block("for k, x in runs:"):
+                joined = "'options': {'pond': {'joined': True}}"
+                out(f"{target}.append({{{self._head(target)}, 'type': 'text', 'text': x, 'provenance': k, {joined}}})")
 
     def _set_target(self, target: str, value: str, body: list[tuple[str, str]]) -> None:
         if target.startswith("options."):
@@ -419,16 +473,16 @@ class _Reader(_Emitter):
         out = self.out
         for fact in part.facts:
             if fact.how == "call":
-                out("v = b_.get('call_id')")
+                out("v = p.get('call_id')")
                 with out.block("if type(v) is str and v in c.calls:"):
-                    out(f"b_[{fact.target!r}] = c.calls[v]")
+                    out(f"p[{fact.target!r}] = c.calls[v]")
             else:
                 with out.block(f"if {fact.argument!r} in c.facts:"):
-                    out(f"b_[{fact.target!r}] = c.facts[{fact.argument!r}]")
+                    out(f"p[{fact.target!r}] = c.facts[{fact.argument!r}]")
         if part.part == "ToolCallPart":
-            out("v = b_.get('call_id')")
+            out("v = p.get('call_id')")
             with out.block("if type(v) is str:"):
-                out("c.calls[v] = b_['name']")
+                out("c.calls[v] = p['name']")
 
     def _leftover(self, part: PartPlan, values: dict[Keys, str], holders: dict[Keys, str]) -> None:
         out = self.out
@@ -437,7 +491,7 @@ class _Reader(_Emitter):
             under = [r for r in part.rules if r.source[: len(keys)] == keys]
             if not under:
                 continue
-            taken = "" if any(r.required for r in under) else " and (" + " or ".join(f"t{_word(values[r.source])}" for r in under) + ")"
+            taken = "" if any(r.required for r in under) else " and (" + " or ".join(f"{values[r.source]}_fits" for r in under) + ")"
             with out.block(f"if not {holders[keys]}{taken}:"):
                 out(_delete_at(keys, holders))
         with out.block("if b:"):
@@ -445,21 +499,6 @@ class _Reader(_Emitter):
             names = part.known.get(())
             if names is not None:
                 self.keys_known(names, "b", f"{self.kind.label}/{part.label}")
-
-    def _append(self, part: PartPlan) -> None:
-        out, target = self.out, f"p{part.message}"
-        head = f"'kind': 'part', 'id': f'{{mid}}:{{len({target})}}', 'session_id': c.session_id, 'message_id': mid"
-        if part.spans is None:
-            out(f"{target}.append({{{head}, **b_, 'provenance': {part.provenance!r}, 'options': o}})")
-            return
-        with out.block(f"if w_{part.spans}:"):
-            out(f"{target}.append({{{head}, **b_, 'provenance': INJECTED, 'options': o}})")
-        with out.block("else:"):
-            out(f"(k, x), *runs = S_{part.spans}.split(b_['text'])")
-            out("b_['text'] = x")
-            out(f"{target}.append({{{head}, **b_, 'provenance': k, 'options': o}})")
-            with out.block("for k, x in runs:"):
-                out(f"{target}.append({{{head}, 'type': 'text', 'text': x, 'provenance': k, 'options': {{'pond': {{'joined': True}}}}}})")
 
     def _list(self, rule: ListPlan) -> None:
         out = self.out
@@ -617,7 +656,7 @@ class _Reader(_Emitter):
 
     def _message(self, name: str, role: str, mid: str, options: str, *, system: bool = False) -> None:
         content = ", 'content': content" if system else ""
-        head = f"'kind': 'message', 'role': {role}, 'id': {mid}, 'session_id': c.session_id"
+        head = f"'kind': 'message', 'role': {role}, 'id': {mid}, 'session_id': sid"
         self.out(f"{name} = {{{head}, 'timestamp': ts{content}, 'options': {options}}} if ts is not None else {{{head}{content}, 'options': {options}}}")
 
 
@@ -792,33 +831,18 @@ class _Writer:
 
 
 def _dispatch(plan: Plan, names: dict[str, str], out: _Source) -> None:
-    literals = list(dict.fromkeys(k.literal for k in plan.kinds if k.literal is not None))
-    carry = names[CARRY]
+    literals = list(dict.fromkeys(owner.literal for owner in (*plan.kinds, *plan.carried) if owner.literal is not None))
     for literal in [*literals, None]:
-        kinds = [k for k in plan.kinds if k.literal == literal]
-        out()
-        out()
-        with out.block(f"def choose_{'untyped' if literal is None else _word(literal) + str(literals.index(literal))}(r, c):"):
-            for kind in kinds:
-                tests = " and ".join(_test(c, "r") for c in kind.conditions)
-                if not tests:
-                    out(f"return read_{names[kind.label]}(r, c)")
-                    break
-                with out.block(f"if {tests}:"):
-                    out(f"return read_{names[kind.label]}(r, c)")
-            else:
-                out("return carry(r, c)")
+        _choose(plan, literal, f"choose_{_chosen(literal, literals)}", names, out)
     out()
     out()
     with out.block("def carry(r, c):"):
-        out("name = drift_name(r)")
-        with out.block("if name is not None:"):
-            out("c.drift('source-drift-kind', name, ())")
-        out(f"return read_{carry}(r, c)")
+        out("c.drift('source-drift-kind', drift_name(r), ())")
+        out(f"return read_{names[CARRY]}(r, c)")
     _drift_name(plan, out)
     out()
     out()
-    chosen = ", ".join(f"{x!r}: choose_{_word(x)}{i}" for i, x in enumerate(literals))
+    chosen = ", ".join(f"{x!r}: {_entry(plan, x, literals, names)}" for x in literals)
     out(f"CHOOSE = {{{chosen}}}")
     out()
     out()
@@ -871,17 +895,50 @@ def _dispatch(plan: Plan, names: dict[str, str], out: _Source) -> None:
         out("return WRITE[label](first, groups, c)")
 
 
+def _entry(plan: Plan, literal: str, literals: list[str], names: dict[str, str]) -> str:
+    """Return the function a discriminator value leads to: the reader itself where there is nothing to choose."""
+    only = [k for k in plan.kinds if k.literal == literal]
+    if only and not only[0].conditions:
+        return f"read_{names[only[0].label]}"
+    return f"choose_{_chosen(literal, literals)}"
+
+
+def _chosen(literal: str | None, literals: list[str]) -> str:
+    return "untyped" if literal is None else f"{literals.index(literal)}_{_word(literal)}"
+
+
+def _choose(plan: Plan, literal: str | None, name: str, names: dict[str, str], out: _Source) -> None:
+    """Emit the choice among the kinds of one discriminator value: first fit, then the carried ones, then drift."""
+    owners: list[tuple[tuple[Condition, ...], str]] = [
+        (k.conditions, f"return read_{names[k.label]}(r, c)") for k in plan.kinds if k.literal == literal
+    ]
+    owners += [(e.conditions, f"return read_{names[CARRY]}(r, c)") for e in plan.carried if e.literal == literal]
+    out()
+    out()
+    with out.block(f"def {name}(r, c):"):
+        asked = [condition.keys for conditions, _ in owners for condition in conditions]
+        bound = {keys: f"t{n}" for n, keys in enumerate(dict.fromkeys(k for k in asked if asked.count(k) > 1))}
+        for keys, variable in bound.items():
+            if len(keys) == 2:  # the common case, spelled out: a call costs more than both steps
+                out(f"{variable} = v.get({keys[1]!r}, MISSING) if type(v := r.get({keys[0]!r})) is dict else MISSING")
+            else:
+                out(f"{variable} = at(r, {', '.join(map(repr, keys))})")
+        for conditions, action in owners:
+            tests = " and ".join(_test(c, "r", bound) for c in conditions)
+            if not tests:
+                out(action)
+                return
+            with out.block(f"if {tests}:"):
+                out(action)
+        out("return carry(r, c)")
+
+
 def _drift_name(plan: Plan, out: _Source) -> None:
     out()
     out()
     with out.block("def drift_name(r):"):
         out(f"k = at(r, {', '.join(map(repr, plan.discriminator))})")
         out("literal = k if type(k) is str else None")
-        for literal in dict.fromkeys(entry.literal for entry in plan.carried):
-            entries = [e for e in plan.carried if e.literal == literal]
-            tests = [" and ".join(_test(c, "r") for c in e.conditions) or "True" for e in entries]
-            with out.block(f"if literal == {literal!r} and ({' or '.join(tests)}):"):
-                out("return None")
         out("label = 'untyped' if k is MISSING else str(k)")
         for owner in (*plan.kinds, *plan.carried):
             for condition in owner.conditions:

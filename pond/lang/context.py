@@ -20,10 +20,13 @@ class Reading:
         self.repeated = ""  # after `identify` gave None: the message id of the record that came before
         self.calls: dict[str, str] = {}
         self.facts: dict[str, Json] = {}
-        self._derived: dict[int, int] = {}
+        self.place = 0  # where the record stands in its source; the codec keeps it
+        self.seen: dict[int, int] = {}  # hash of a record id -> place of the first record that has it
+        self._derived: set[str] = set()
+        self._derived_again: dict[str, int] = {}
 
     def identify(self, own: str, record: JsonObject) -> str | None:
-        """Return the message id for a record with an id of its own; None where it repeats an earlier record exactly."""
+        """Return the message id for a record whose own id came before; None where it repeats that record exactly."""
         return own
 
     def text_of(self, record: JsonObject) -> bytes:
@@ -32,9 +35,12 @@ class Reading:
 
     def derive(self, record: JsonObject) -> str:
         """Return an id made from the record's content and how often that content came before (lance-deterministic-pk)."""
-        digest = xxhash.xxh3_64_intdigest(self.text_of(record))
-        count = self._derived[digest] = self._derived.get(digest, 0) + 1
-        return f"{digest:016x}" if count == 1 else f"{digest:016x}.{count}"
+        digest = xxhash.xxh3_64_hexdigest(self.text_of(record))
+        if digest not in self._derived:
+            self._derived.add(digest)
+            return digest
+        count = self._derived_again[digest] = self._derived_again.get(digest, 1) + 1
+        return f"{digest}.{count}"
 
     def note(self, code: str, path: str, message: str) -> None:
         """Hear of a value that did not fit (adapter-integrity-no-silent-drops)."""

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import orjson
+
 from pond.model.json_text import Json, NotJson, decode_strictly, encode
 
 NO_MARK = object()
@@ -28,21 +30,31 @@ class Conversion:
     mark: Callable[[Json, tuple[Json, ...], str | None], Json]
     write: Callable[[tuple[Json, ...], Json, str | None], Json] | None
     takes_argument: bool = False
+    shortcut: Callable[[Json], Json] | None = None  # the value of a source value that needs no mark; NO_MARK: look closer
+
+    def take(self, value: Json, argument: str | None) -> tuple[tuple[Json, ...], Json] | None:
+        """Return `read` and `mark` of a value in one go, or None where it does not fit."""
+        if self.shortcut is not None and (found := self.shortcut(value)) is not NO_MARK:
+            return (found,), NO_MARK
+        values = self.read(value, argument)
+        return None if values is None else (values, self.mark(value, values, argument))
 
 
 # --- time ------------------------------------------------------------------------------------------------------------
 
-_OFFSET_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_OFFSET_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ](?!24)\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
 def instant(text: str) -> str | None:
     """Return the canonical spelling of an RFC 3339 time, or None where the text is not one."""
-    if len(text) == 24 and text[23] == "Z" and text[19] == "." and text[10] == "T" and text[4] == "-" == text[7]:
+    if (
+        len(text) == 24 and text[23] == "Z" and text[19] == "." and text[10] == "T" and text[7] == "-" and text[13] == ":"
+    ):  # fmt: skip
         try:
             datetime.fromisoformat(text)
+            return text
         except ValueError:
             return None
-        return text if text[13] == ":" == text[16] else None
     if not _OFFSET_TIME.fullmatch(text):
         return None
     try:
@@ -107,6 +119,15 @@ def _read_json_text(value: Json, _: str | None) -> tuple[Json, ...] | None:
         return (decode_strictly(value.encode("utf-8"), _refuse_duplicate),)
     except (NotJson, _Duplicate, UnicodeEncodeError):
         return (value,)  # text that is not JSON is its own value; the mark says so
+
+
+def _plain_json_text(value: Json) -> Json:
+    """Return the value of JSON text that re-encodes to itself: read exactly, and spelled the way `write` spells it."""
+    try:
+        found = orjson.loads(value)
+        return found if orjson.dumps(found) == value.encode("utf-8") else NO_MARK
+    except (ValueError, TypeError, AttributeError):
+        return NO_MARK
 
 
 def _mark_json_text(value: Json, values: tuple[Json, ...], _: str | None) -> Json:
@@ -213,7 +234,7 @@ CONVERSIONS: dict[str, Conversion] = {
         Conversion("rfc3339", ("timestamp",), _read_rfc3339, _spelling(_write_first), _write_first),
         _epoch(1000),
         _epoch(1),
-        Conversion("json_text", ("any",), _read_json_text, _mark_json_text, _write_json_text),
+        Conversion("json_text", ("any",), _read_json_text, _mark_json_text, _write_json_text, shortcut=_plain_json_text),
         Conversion("texts", ("string",), _read_texts, _mark_texts, _write_texts, takes_argument=True),
         Conversion("data_url", ("string", "string"), _read_data_url, _no_mark, _write_data_url),
         Conversion("basename", ("string",), _read_basename, _no_mark, None),

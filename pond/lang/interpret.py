@@ -174,7 +174,8 @@ def _identity(
             elif not (rule.optional and own in (None, "")):
                 context.note("source-type", f"$.{dotted(rule.source)}", f"expected an id, found {_kind(own)}")
         return message_id, None
-    found = context.identify(own, record)
+    first = context.seen.setdefault(hash(own), context.place) == context.place
+    found = own if first else context.identify(own, record)
     if found is None:
         return own, [repeat_event(own, context)]
     if found != own:

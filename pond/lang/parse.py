@@ -324,6 +324,9 @@ class _Builder(Transformer[Token, Any]):
                         Diagnostic("map-duplicate", f"`{name}` is stated twice", self._token(children[0]))
                     )
                 single[name] = value
+        carrying = [clause for clause in children if isinstance(clause, ast.Otherwise)]
+        if len(carrying) > 1:
+            raise MappingError(Diagnostic("map-duplicate", "`otherwise` is stated twice", carrying[1].span))
         return ast.Mapping(
             client=self._value(children[0]),
             number=single.get("number", 1),
@@ -338,7 +341,7 @@ class _Builder(Transformer[Token, Any]):
             session=single.get("session", ()),
             spans=tuple(c for c in children if isinstance(c, ast.SpanTable)),
             carries=tuple(c for c in children if isinstance(c, ast.Carries)),
-            otherwise=next((c for c in children if isinstance(c, ast.Otherwise)), None),
+            otherwise=carrying[0] if carrying else None,
             kinds=tuple(c for c in children if isinstance(c, ast.Kind)),
             file=self._file,
             text=self._text,

@@ -1,16 +1,20 @@
 """Cut a text into authored and injected runs at the exact character boundary.
 
-A block counts only when its opening marker stands at the start of the text or of a line, outside a Markdown code fence,
-and its closing marker follows and ends the line: what a person quotes inside a sentence stays theirs
-(model-part-provenance). Concatenating the runs gives the text back.
+A block counts only when its opening marker stands first on a line, outside a Markdown code fence, and its closing
+marker follows and ends the line: what a person quotes inside a sentence stays theirs (model-part-provenance).
+Concatenating the runs gives the text back.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
 
 CONVERSATIONAL, INJECTED = "conversational", "injected"
+_PREFIX_WINDOW = 400  # white space and the longest prefix; a text with more white space before it is nobody's prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,8 @@ class Markers:
     prefixes: tuple[str, ...]
     exact: frozenset[str]
     opening: re.Pattern[str] | None
+    firsts: tuple[str, ...]
+    longest_exact: int
 
     @classmethod
     def of(
@@ -33,14 +39,25 @@ class Markers:
     ) -> Markers:
         """Compile a table from its markers."""
         pairs = tuple(between) + tuple(wraps)
-        # Longest first, so that a marker never hides behind a shorter one with the same beginning.
-        words = sorted((re.escape(o) for o, _ in pairs), key=len, reverse=True)
-        opening = re.compile("|".join(words)) if words else None
-        return cls(pairs, frozenset(o for o, _ in wraps), tuple(prefixes), frozenset(exact), opening)
+        opening = _words(tuple(o for o, _ in pairs)) if pairs else None
+        firsts = tuple(dict.fromkeys(o[0] for o, _ in pairs))
+        longest = max(map(len, exact), default=0) + 64  # white space around it does not count
+        return cls(pairs, frozenset(o for o, _ in wraps), tuple(prefixes), frozenset(exact), opening, firsts, longest)
+
+    def plain(self, text: str) -> bool:
+        """Tell cheaply that `split` would leave the text whole and conversational; False means: ask `split`."""
+        for first in self.firsts:
+            if first in text:
+                return False
+        if len(text) <= self.longest_exact and text.strip() in self.exact:
+            return False
+        return not text[:_PREFIX_WINDOW].lstrip().startswith(self.prefixes)
 
     def split(self, text: str) -> list[tuple[str, str]]:
         """Return (provenance, run) pairs whose runs concatenate to `text`; at least one."""
-        if text.strip() in self.exact or text.lstrip().startswith(self.prefixes):
+        if len(text) <= self.longest_exact and text.strip() in self.exact:
+            return [(INJECTED, text)]
+        if text[:_PREFIX_WINDOW].lstrip().startswith(self.prefixes):
             return [(INJECTED, text)]
         if self.opening is None or not self.opening.search(text):
             return [(CONVERSATIONAL, text)]
@@ -50,18 +67,17 @@ class Markers:
         assert self.opening is not None
         runs: list[tuple[str, str]] = []
         closings = dict(self.pairs)
-        unclosed: set[str] = set()  # once a closing marker is not ahead, it never is: keeps hostile texts linear
-        done = at = fenced_to = fences = 0
+        ends: dict[str, dict[int, int]] = {}
+        fences = _Fences(text)
+        done = at = 0
         while found := self.opening.search(text, at):
             start, opening, at = found.start(), found.group(), found.end()
-            fences += text.count("```", fenced_to, start)
-            fenced_to = start
-            if opening in unclosed or fences % 2 or not _first_on_line(text, start, done):
+            if not _first_on_line(text, start, done):
                 continue
-            end = _block_end(text, at, opening, closings[opening])
-            if end <= 0:
-                if end < 0:
-                    unclosed.add(opening)
+            if opening not in ends:
+                ends[opening] = self._ends(text, opening, closings[opening])
+            end = ends[opening].get(start)
+            if end is None or _goes_on(text, end, closings[opening]) or fences.around(start, end):
                 continue
             runs.append((CONVERSATIONAL, text[done:start]))
             if opening in self.wraps:
@@ -69,46 +85,82 @@ class Markers:
                 runs += [(INJECTED, opening), (CONVERSATIONAL, text[at:inner_end]), (INJECTED, text[inner_end:end])]
             else:
                 runs.append((INJECTED, text[start:end]))
-            done = at = fenced_to = end
+            done = at = end
+            fences.skip(end)
         runs.append((CONVERSATIONAL, text[done:]))
         return runs
 
+    def _ends(self, text: str, opening: str, closing: str) -> dict[int, int]:
+        """Return, for each opening that is closed, where its block ends; the innermost opening takes a closing.
+
+        One pass over the text for each kind of marker in it, however many of them there are.
+        """
+        ends: dict[int, int] = {}
+        unclosed: list[int] = []
+        longer = tuple(o for o, _ in self.pairs if o.startswith(opening))  # the opening itself among them
+        for found in _words((closing, *longer)).finditer(text):
+            if found.group() == closing:
+                if unclosed:
+                    ends[unclosed.pop()] = found.end()
+            elif found.group() == opening:
+                unclosed.append(found.start())
+        return ends
+
+
+class _Fences:
+    """The Markdown code fences of a text, met from the start onwards."""
+
+    def __init__(self, text: str) -> None:
+        some = "```" in text or "~~~" in text
+        self._lines = [(m.start(), m[1], not m[2].strip()) for m in _FENCE.finditer(text)] if some else []
+        self._next = 0
+        self._open = ""
+
+    def around(self, start: int, end: int) -> bool:
+        """Tell whether a fence is open at `start` and a later one can close it; `start` never goes back."""
+        while self._next < len(self._lines) and self._lines[self._next][0] < start:
+            _, fence, bare = self._lines[self._next]
+            if not self._open:
+                self._open = fence
+            elif bare and fence[0] == self._open[0] and len(fence) >= len(self._open):
+                self._open = ""
+            self._next += 1
+        return bool(self._open) and self._lines[-1][0] >= end
+
+    def skip(self, end: int) -> None:
+        """Pass over the fences of a block: they are not the person's."""
+        while self._next < len(self._lines) and self._lines[self._next][0] < end:
+            self._next += 1
+
+
+_FENCE = re.compile(r"^[ \t]{0,3}(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
+
+
+@cache
+def _words(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern for any of `words`; longest first, so that none hides behind one that begins alike."""
+    return re.compile("|".join(sorted(map(re.escape, words), key=len, reverse=True)))
+
 
 def _first_on_line(text: str, start: int, done: int) -> bool:
-    """Tell whether nothing but white space stands before `start` on its line (or since the block that ended at `done`)."""
+    """Tell whether only white space stands before `start` on its line, or since the block that ended at `done`."""
     line = text.rfind("\n", max(0, start - 256), start) + 1
     return not text[max(line, done, start - 256) : start].strip()
 
 
-def _block_end(text: str, start: int, opening: str, closing: str) -> int:
-    """Return where the block ends, its closing marker included; 0 where a sentence goes on after it; -1 unclosed.
-
-    Nested openings of the same kind are counted.
-    """
-    depth, at = 1, start
-    while depth:
-        end = text.find(closing, at)
-        if end < 0:
-            return -1
-        depth += text.count(opening, at, end) - 1
-        at = end + len(closing)
+def _goes_on(text: str, end: int, closing: str) -> bool:
+    """Tell whether a sentence goes on after a block: then somebody speaks of the block and it is none."""
     if closing[-1] != ">":
-        return at  # a heading-like marker: the person's words follow it
-    line_end = text.find("\n", at)
-    tail = text[at : line_end if line_end >= 0 else len(text)].lstrip()
-    return at if not tail or tail[0] == "<" else 0
+        return False  # a heading-like marker: the person's words follow it
+    following = _REST_OF_LINE.match(text, end)
+    return following is not None and following[1] not in ("", "<")
+
+
+_REST_OF_LINE = re.compile(r"[^\S\n]*([^\n]?)")
 
 
 def _merge(runs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Join neighbours of one provenance; white space around injected runs belongs to them."""
-    out: list[tuple[str, str]] = []
-    for provenance, run in runs:
-        if not run:
-            continue
-        if not run.strip():
-            provenance = INJECTED
-        if out and out[-1][0] == provenance:
-            out[-1] = (provenance, out[-1][1] + run)
-        else:
-            out.append((provenance, run))
-    return out
+    labelled = ((provenance if run.strip() else INJECTED, run) for provenance, run in runs if run)
+    neighbours = groupby(labelled, key=itemgetter(0))
+    return [(provenance, "".join(run for _, run in group)) for provenance, group in neighbours]

@@ -5,7 +5,6 @@ import os
 import pty
 import resource
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -113,7 +112,7 @@ def test_several_sessions_in_a_stream_go_to_a_directory(client: Client, tmp_path
     stream = pond("convert", tmp_path / "in", "--to", "canonical")
     sessions = {event["id"] for event in _events(stream) if event["kind"] == "session"}
     assert len(sessions) == len(files)
-    done = pond("convert", "-", "--to", client.name, "-o", tmp_path / "out", stdin=stream.out)
+    done = pond("convert", "-", "--to", client.name, "-o", f"{tmp_path}/out/", stdin=stream.out)
     assert done.code == 0, done.err
     key = lambda file: file.name  # noqa: E731
     written = sorted((tmp_path / "out").rglob("*.jsonl"), key=key)
@@ -160,7 +159,7 @@ def test_an_unknown_client_is_refused_by_name(option: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["convert"], ["convert", "--to", "codex"], ["abacus"], ["convert", "x", "--size", "2"]]
+    "words", [["convert"], ["convert", "--to", "codex"], ["abacus"], ["convert", "x", "--size", "2"]]
 )
 def test_bad_usage_is_exit_2(words: list[str]) -> None:
     done = pond(*words)
@@ -226,7 +225,7 @@ def test_a_different_file_is_never_overwritten(client: Client, tmp_path: Path) -
     out = tmp_path / "out.jsonl"
     out.write_text("somebody's own notes\n")
     done = pond("convert", client.session(tmp_path / "in", "refused"), "--to", client.name, "-o", out)
-    assert done.code == 2
+    assert done.code == 1
     assert [(Path(f.file).name, f.code) for f in done.errors] == [("out.jsonl", "output-exists")], done.err
     assert out.read_text() == "somebody's own notes\n"
 
@@ -280,13 +279,13 @@ def test_the_json_summary_goes_where_the_output_does_not(client: Client, tmp_pat
 def test_the_json_summary_lists_typed_faults(client: Client, tmp_path: Path) -> None:
     file = client.session(tmp_path / "in", "faulty")
     with file.open("ab") as more:
-        more.write(b"[]\n{\n")
+        more.write(b"{]\n{\n")
     lines = len(file.read_bytes().splitlines())
     done = pond("convert", file, "--to", client.name, "-o", tmp_path / "out.jsonl", "--json")
     assert done.code == 1
     faults = _summary(done.out)["faults"]
     assert [(f["code"], f["severity"], Path(f["file"]).name, f["line"]) for f in faults] == [
-        ("source-not-object", "error", file.name, lines - 1),
+        ("source-not-json", "error", file.name, lines - 1),
         ("source-not-json", "error", file.name, lines),
     ]
     assert all(f["message"] and f["code"] in CODES for f in faults)
@@ -297,7 +296,8 @@ def test_drift_is_reported_and_is_no_error(client: Client, tmp_path: Path) -> No
     records = client.records(session_id("drift"), 1)
     inner = "message" if client is CLAUDE_CODE else "payload"
     new_kind = {**records[-1], "type": "brand-new"}
-    new_field = {**records[-1], inner: {**records[-1][inner], "brandNew": 1}}
+    said = next(record for record in records if "where is Saturn" in json.dumps(record))
+    new_field = {**said, inner: {**said[inner], "brandNew": 1}}
     file = client.file(tmp_path / "in", session_id("drift"), dumps([*records, new_kind, new_field]))
     done = pond("convert", file, "--to", client.name, "-o", tmp_path / "out.jsonl", "--json")
     assert done.code == 0, done.err
@@ -328,7 +328,9 @@ def test_verify_finds_faults(client: Client, tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes() + b"{\n")
     done = pond("verify", tmp_path / "in")
     assert done.code == 1
-    assert [(name, code) for name, _, code in done.places()] == [(file.name, "source-not-json")], done.err
+    # The faults are part of what verify has to tell, so they stand under its table.
+    told = Done(done.code, b"", done.out.decode())
+    assert told.places() == [(file.name, len(file.read_bytes().splitlines()), "source-not-json")]
 
 
 def test_verify_of_nothing_is_refused(tmp_path: Path) -> None:
@@ -414,8 +416,8 @@ def test_a_long_convert_shows_progress_on_a_terminal(tmp_path: Path) -> None:
     assert process.returncode == 0
     assert out == b"", "progress goes to stderr"
     assert b"Traceback" not in shown
-    assert b"\r" in shown
-    assert b"40" in shown
+    assert shown.count(b"\r") > 1
+    assert b"%" in shown
 
 
 def _read(terminal: int) -> bytes:
@@ -428,12 +430,14 @@ def _read(terminal: int) -> bytes:
 HEAVY = ("lance", "pyarrow", "pydantic", "lark", "rich")
 
 
-@pytest.mark.parametrize("what", ["--help", "convert", "canonical", "faulty"])
+@pytest.mark.parametrize("what", ["--help", "convert", "options", "canonical", "faulty"])
 def test_what_a_convert_does_not_need_is_not_imported(what: str, tmp_path: Path) -> None:
     file = CLAUDE_CODE.session(tmp_path, "small")
     words: list[str | Path] = ["convert", file, "--to", "canonical"]
     if what == "--help":
         words = ["--help"]
+    elif what == "options":
+        words += ["--from", "claude-code", "-o", tmp_path / "out.jsonl", "--project", "p", "--json"]
     elif what == "canonical":
         canonical = tmp_path / "canonical.jsonl"
         canonical.write_bytes(pond(*words).out)
@@ -462,14 +466,13 @@ def _cpu(words: list[str], times: int) -> float:
 @both_clients
 def test_a_small_convert_costs_little_more_than_starting(client: Client, tmp_path: Path) -> None:
     """Compare with a neighbour measured at the same moment: seconds mean nothing on a machine that others use."""
-    file = client.session(tmp_path, "quick", turns=40)
-    while file.stat().st_size < 100_000:
-        file = client.session(tmp_path, "quick", turns=2 * len(file.read_bytes().splitlines()) // 5)
-    shutil.copy(file, tmp_path / "quick.jsonl")
+    turns = 20
+    while (file := client.session(tmp_path, "quick", turns)).stat().st_size < 100_000:
+        turns += 4
     ratios = []
     for _ in range(5):
         start_up = _cpu([sys.executable, "-c", "import typer"], 5)
-        convert = _cpu(command(["convert", tmp_path / "quick.jsonl", "--to", "canonical"]), 5)
+        convert = _cpu(command(["convert", file, "--to", "canonical"]), 5)
         ratios.append(round(convert / start_up, 2))
         if ratios[-1] <= 2.5:
             return

@@ -1,5 +1,6 @@
 """Whatever a file, a directory or a disk does, `pond convert` names it and converts all the rest."""
 
+import json
 import os
 import resource
 import signal
@@ -21,6 +22,7 @@ no_silent_drops = pytest.mark.rule("adapter-integrity-no-silent-drops")
 lossless = pytest.mark.rule("adapter-native-restore-lossless")
 
 SESSION = session_id("hostile")
+NOT_WRITTEN = 1  # the exit code where the input was fine and the output was not
 
 
 def _between(client: Client, directory: Path, *hostile: bytes, end: bytes = b"\n") -> tuple[Path, int, list[bytes]]:
@@ -228,12 +230,15 @@ def test_a_last_line_cut_inside_a_character_is_named(client: Client, tmp_path: P
     assert values_of(out) == values(b"\n".join(healthy))
 
 
-@no_silent_drops
+@lossless
 @both_clients
-def test_lines_that_are_no_object(client: Client, tmp_path: Path) -> None:
-    _rejected(
-        client, tmp_path, "source-not-object", b'["type","user"]', b"7", b'"user"', b"null", b"true", b"-0.0", b"[]"
-    )
+def test_lines_that_are_no_object_are_carried_and_said(client: Client, tmp_path: Path) -> None:
+    odd = [b'["type","user"]', b"7", b'"user"', b"null", b"true", b"-0.0", b"[]", b"1e400"]
+    _kept(client, tmp_path, *odd)
+    file, _, _ = _between(client, tmp_path / "again", *odd)
+    said = pond("convert", file, "--to", "canonical").err
+    assert "not an object" in said
+    assert f"({len(odd)})" in said
 
 
 @no_silent_drops
@@ -373,26 +378,31 @@ JSON_TYPES: tuple[Any, ...] = (
 )
 
 
-def _replaced(value: Any) -> Iterator[Any]:
+def _replaced(value: Any, types: tuple[Any, ...] = JSON_TYPES) -> Iterator[Any]:
     """Give `value` with each member at each level in turn replaced by each JSON type, and once left out."""
     if isinstance(value, dict):
         for key in value:
             without = {k: v for k, v in value.items() if k != key}
             yield without
-            yield from ({**value, key: odd} for odd in JSON_TYPES)
-            yield from ({**value, key: inside} for inside in _replaced(value[key]))
+            yield from ({**value, key: odd} for odd in types)
+            yield from ({**value, key: inside} for inside in _replaced(value[key], types))
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from ([*value[:index], odd, *value[index + 1 :]] for odd in JSON_TYPES)
-            yield from ([*value[:index], inside, *value[index + 1 :]] for inside in _replaced(item))
+            yield from ([*value[:index], odd, *value[index + 1 :]] for odd in types)
+            yield from ([*value[:index], inside, *value[index + 1 :]] for inside in _replaced(item, types))
 
 
 @lossless
 @both_clients
 def test_wrong_types_in_every_field_are_kept(client: Client, tmp_path: Path) -> None:
     normal = client.records(SESSION, 1)
-    wrong = [odd for record in normal for odd in _replaced(record)]
-    assert len(wrong) > 1000
+    wrong = []
+    for number, record in enumerate(normal):
+        for variant, odd in enumerate(_replaced(record)):
+            if odd.get("uuid") == record.get("uuid") is not None:
+                odd["uuid"] = session_id(f"{number}/{variant}")  # one id many times has a test of its own
+            wrong.append(odd)
+    assert len(wrong) > 800
     file = client.file(tmp_path / "in", SESSION, dumps([*normal, *wrong, *normal]))
     done, out = _convert(client, file, tmp_path)
     assert (done.code, done.errors) == (0, []), done.err[:2000]
@@ -503,9 +513,25 @@ def test_pipes_and_sockets_in_a_directory_are_named(
     _converted(client, tmp_path)(done)
 
 
-def test_a_pipe_by_name_is_refused_and_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.jsonl")
-    done = pond("convert", tmp_path / "pipe.jsonl", "--to", "canonical")
+@both_clients
+def test_a_pipe_by_name_is_read_as_standard_input_is(client: Client, tmp_path: Path) -> None:
+    """As a shell's `<(command)` gives one."""
+    file, pipe = client.session(tmp_path, "piped"), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = start("convert", pipe, "--to", client.name)
+    pipe.write_bytes(file.read_bytes())
+    done = finish(process)
+    assert (done.code, done.errors) == (0, []), done.err
+    assert values(done.out) == values_of(file)
+
+
+@no_silent_drops
+@pytest.mark.parametrize("what", ["socket", "device"])
+def test_what_is_no_file_is_refused_by_name(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("socket")
+        done = pond("convert", "socket" if what == "socket" else "/dev/null", "--to", "canonical")
     assert (done.code, done.out) == (2, b"")
     assert [f.code for f in done.errors] == ["source-not-a-file"], done.err
 
@@ -549,14 +575,14 @@ def test_a_full_disk_behind_stdout_is_said(client: Client, tmp_path: Path) -> No
     finally:
         os.close(full)
     assert [f.code for f in done.errors] == ["output-failed"], done.err
-    assert done.code == 2
+    assert done.code == NOT_WRITTEN
 
 
 @both_clients
 def test_a_device_is_no_output(client: Client, tmp_path: Path) -> None:
     file = client.session(tmp_path / "in", "device")
     done = pond("convert", file, "--to", "canonical", "-o", "/dev/full")
-    assert done.code == 2
+    assert done.code == NOT_WRITTEN
     assert [f.code for f in done.errors] in (["output-failed"], ["output-exists"]), done.err
     assert Path("/dev/full").is_char_device()
 
@@ -570,12 +596,12 @@ def _disk_of_64_kilobytes() -> None:
 @pytest.mark.parametrize("target", ["canonical", "own"])
 def test_a_disk_that_fills_up_leaves_nothing_half_written(client: Client, target: str, tmp_path: Path) -> None:
     file = client.session(tmp_path / "in", "growing", turns=200)
-    assert file.stat().st_size > 1 << 18
+    assert file.stat().st_size > 1 << 17
     out = tmp_path / "out"
     out.mkdir()
     name = client.name if target == "own" else target
     done = pond("convert", file, "--to", name, "-o", out / "s.jsonl", before=_disk_of_64_kilobytes)
-    assert done.code == 2
+    assert done.code == NOT_WRITTEN
     assert [f.code for f in done.errors] == ["output-failed"], done.err
     assert list(out.iterdir()) == []
 
@@ -584,7 +610,7 @@ def test_a_disk_that_fills_up_keeps_the_sessions_that_fit(tmp_path: Path) -> Non
     CODEX.session(tmp_path / "in", "growing", turns=200)
     small = CODEX.session(tmp_path / "in", "small", turns=1)
     done = pond("convert", tmp_path / "in", "--to", "codex", "-o", tmp_path / "out", before=_disk_of_64_kilobytes)
-    assert done.code == 2
+    assert done.code == NOT_WRITTEN
     assert [f.code for f in done.errors] == ["output-failed"], done.err
     assert _tree(tmp_path / "out") <= {small.relative_to(tmp_path / "in").as_posix()}
 
@@ -601,7 +627,7 @@ def test_a_directory_that_may_not_be_written_to(client: Client, tmp_path: Path) 
     finally:
         out.chmod(0o755)
     for done in (one, many):
-        assert done.code == 2
+        assert done.code == NOT_WRITTEN
         assert {f.code for f in done.errors} == {"output-failed"}, done.err
     assert list(out.iterdir()) == []
 
@@ -611,7 +637,7 @@ def test_an_output_below_a_file_is_refused(client: Client, tmp_path: Path) -> No
     file = client.session(tmp_path / "in", "below")
     (tmp_path / "occupied").write_text("a file\n")
     done = pond("convert", file, "--to", client.name, "-o", tmp_path / "occupied" / "s.jsonl")
-    assert done.code == 2
+    assert done.code == NOT_WRITTEN
     assert [f.code for f in done.errors] == ["output-failed"], done.err
     assert (tmp_path / "occupied").read_text() == "a file\n"
 
@@ -630,7 +656,7 @@ def test_the_input_is_never_the_output(tmp_path: Path) -> None:
     file = CLAUDE_CODE.session(tmp_path, "same")
     before = file.read_bytes()
     done = pond("convert", file, "--to", "canonical", "-o", file)
-    assert done.code == 2
+    assert done.code == NOT_WRITTEN
     assert [f.code for f in done.errors] == ["output-exists"], done.err
     assert file.read_bytes() == before
     _only(file)
@@ -721,3 +747,119 @@ def test_converts_of_different_sessions_to_one_file_let_one_win(client: Client, 
     assert {f.code for one in done for f in one.errors} == {"output-exists"}
     assert values_of(out / "s.jsonl") == values_of(winners[0])
     _only(out / "s.jsonl")
+
+
+# --- canonical events are input like any other -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def canonical(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Record]]:
+    """Return a small session of each client as canonical events."""
+    directory = tmp_path_factory.mktemp("canonical")
+    done = {
+        client.name: pond("convert", client.session(directory, "events", 1), "--to", "canonical") for client in CLIENTS
+    }
+    return {name: [json.loads(line) for line in one.out.splitlines()] for name, one in done.items()}
+
+
+@pytest.mark.rule("adapter-integrity-opaque-ids")
+@both_clients
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../evil.jsonl",
+        "ABSOLUTE/evil.jsonl",
+        "a/../../../evil.jsonl",
+        "..\\..\\evil.jsonl",
+        "nul\0.jsonl",
+        "",
+        "x" * 5000,
+    ],
+)
+def test_names_in_a_stream_never_leave_the_output_directory(
+    client: Client, name: str, canonical: dict[str, list[Record]], tmp_path: Path
+) -> None:
+    name = name.replace("ABSOLUTE", str(tmp_path))
+    session, *events = canonical[client.name]
+    evil = {**session, "options": {**session["options"], "pond": {**session["options"]["pond"], "path": name}}}
+    evil["options"]["source"] = {"beside": {name: {"evil": True}}}
+    message = next(event for event in events if event["kind"] == "message")
+    beside = {**message, "id": "beside", "role": "user", "options": {"pond": {"as": "beside", "file": name}}}
+    part = {"kind": "part", "id": "beside:0", "session_id": session["id"], "message_id": "beside", "type": "file"}
+    part |= {"media_type": "text/plain", "data": "ZXZpbA==", "provenance": "injected", "options": {}}
+    out = tmp_path / "below" / "out"
+    out.mkdir(parents=True)
+    pond("convert", "-", "--to", client.name, "-o", out, stdin=b"\n".join(dumps([evil, *events, beside, part])))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["below"]
+    assert [entry.name for entry in (tmp_path / "below").iterdir()] == ["out"]
+
+
+@both_clients
+def test_session_ids_never_leave_the_output_directory(
+    client: Client, canonical: dict[str, list[Record]], tmp_path: Path
+) -> None:
+    session, *events = canonical[client.name]
+    lines: list[Record] = []
+    for own in ("../../evil", "/evil", "a\0b", ".", "..", "~", "x" * 5000):
+        pond_options = {key: value for key, value in session["options"]["pond"].items() if key != "path"}
+        lines.append({**session, "id": own, "options": {"pond": pond_options}})
+        lines += [{**event, "session_id": own} for event in events]
+    out = tmp_path / "below" / "out"
+    out.mkdir(parents=True)
+    done = pond("convert", "-", "--to", client.name, "-o", out, stdin=b"\n".join(dumps(lines)))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["below"]
+    assert [entry.name for entry in (tmp_path / "below").iterdir()] == ["out"]
+    assert _tree(out), done.err
+
+
+@no_silent_drops
+@both_clients
+def test_wrong_types_in_every_canonical_field_are_named(
+    client: Client, canonical: dict[str, list[Record]], tmp_path: Path
+) -> None:
+    """Each wrong event stands in a session of its own, so that one cannot hide another."""
+    session, *_ = events = canonical[client.name]
+    lines: list[bytes] = []
+    promised = set()
+    for position, event in enumerate(events):
+        for variant, odd in enumerate(_replaced(event, (None, 7, "", [], {}))):
+            own = f"s{position}-{variant}"
+            row = {**session, "id": own, "options": {**session["options"], "pond": {**session["options"]["pond"]}}}
+            row["options"]["pond"]["path"] = f"{own}.jsonl"
+            healthy = [row, *({**other, "session_id": own} for other in events[1:])]
+            if odd.get("session_id") == event.get("session_id") is not None:
+                odd["session_id"] = own
+            healthy[position] = odd
+            if position:
+                promised.add(f"{own}.jsonl")
+            lines += dumps(healthy)
+    source = tmp_path / "events.jsonl"
+    source.write_bytes(b"\n".join(lines))
+    out = tmp_path / "out"
+    out.mkdir()
+    done = pond("convert", source, "--to", client.name, "-o", out)
+    assert done.code == 1, done.err[-2000:]
+    named = {fault.code for fault in done.errors}
+    assert named <= {"canonical-broken", "usage-foreign", "output-exists", "source-no-id"}, done.err[-2000:]
+    assert promised <= _tree(out), "a session whose own row is healthy is written, whatever stood before it"
+
+
+# --- effort ------------------------------------------------------------------------------------------------------
+
+
+def _cpu_seconds(*words: str | Path) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = pond(*words)
+    assert done.code == 0, done.err[:2000]
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def test_one_id_many_times_costs_no_more_than_many_ids(tmp_path: Path) -> None:
+    """Records that share an id and differ are told apart without comparing each with all."""
+    record = next(r for r in CLAUDE_CODE.records(SESSION, 1) if r["type"] == "user")
+    different = [{**record, "uuid": session_id(str(n)), "seen": n} for n in range(400)]
+    same = [{**record, "seen": n} for n in range(400)]
+    files = [CLAUDE_CODE.file(tmp_path / name, SESSION, dumps(rows)) for name, rows in (("a", different), ("b", same))]
+    plain, hostile = (_cpu_seconds("convert", file, "--to", "claude-code") for file in files)
+    assert hostile < 3 * plain, f"{hostile:.2f} s against {plain:.2f} s"

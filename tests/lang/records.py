@@ -27,7 +27,21 @@ DATA_URLS = (
     "data:image/png;base64,aGk=", "data:a;base64,", "data:text/plain;charset=utf-8;base64,eA", "data:,x", "https://e.org/x",
     "data:image/png;base64,a\nb", "",
 )  # fmt: skip
-WORDS = ("Please", "look at", "the", "<tag>", "file.", "\n", "\n\n", " ", "```", "```py\n", "ünï", "\U0001f986", "x" * 300)
+WORDS = (
+    "Please",
+    "look at",
+    "the",
+    "<tag>",
+    "file.",
+    "\n",
+    "\n\n",
+    " ",
+    "```",
+    "```py\n",
+    "ünï",
+    "\U0001f986",
+    "x" * 300,
+)
 PLAIN: tuple[Json, ...] = (
     None, True, False, 0, 1, -1, 2**63 - 1, 0.0, -0.0, 1.0, 1e300, 5e-324, 0.1, "", " ", "x", "\x00", "\u2028", "\U0001f986",
     [], {}, [[]], [{}], [None], {"": {}}, {"type": "text"}, {"type": None}, {"type": ["text"]}, {"type": {}},
