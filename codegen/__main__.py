@@ -5,15 +5,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from codegen import emit_docs, emit_maps, emit_schema, emit_types
+from codegen import emit_cli, emit_docs, emit_maps, emit_schema, emit_types
 from codegen.output import COMMAND, ROOT, find_stale, write
 
 
 def targets() -> dict[Path, str]:
     """Return every generated file: its path, relative to the root of the tree, and its text."""
     found: dict[Path, str] = {}
-    for emitted in (emit_schema.targets(), emit_types.targets(), emit_docs.targets(), emit_maps.targets()):
-        for path, text in emitted.items():
+    for emitter in (emit_schema, emit_types, emit_docs, emit_maps, emit_cli):
+        for path, text in emitter.targets().items():
             relative = path.relative_to(ROOT) if path.is_absolute() else path
             if relative in found:
                 raise ValueError(f"two emitters write {relative}")

@@ -4,7 +4,7 @@
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
 from pond.lang.runtime import Origin, at, instant, kind_of, repeat_event, unjoin
 
-DIGEST = 'd131486eec2f7e94'
+DIGEST = '10e3536b43139383'
 COMPILER = 1
 CLIENT = 'claude-code'
 MAP = 1
@@ -42,20 +42,21 @@ SESSION = (
 K0 = frozenset({'cache_control', 'citations', 'text'})
 K1 = frozenset({'source'})
 K2 = frozenset({'source', 'title'})
-K3 = frozenset({'cache_control', 'content', 'is_error', 'tool_use_id'})
-K4 = frozenset({'content', 'id', 'role', 'type'})
-K5 = frozenset({'agentId', 'classifierMetaLines', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'imagePasteIds', 'interruptedByShutdown', 'interruptedMessageId', 'isCompactSummary', 'isMeta', 'isReplay', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'mcpMeta', 'message', 'origin', 'parentUuid', 'permissionDecision', 'permissionMode', 'planContent', 'project', 'promptId', 'promptSource', 'sandboxed', 'sessionId', 'sessionKind', 'session_id', 'slug', 'sourceToolAssistantUUID', 'sourceToolUseID', 'summarizeMetadata', 'teamName', 'thinkingMetadata', 'timestamp', 'todos', 'toolDenialKind', 'toolEndsTurn', 'toolUseResult', 'turnCompanion', 'turnOrigin', 'turnPosition', 'userFeedback', 'userType', 'uuid', 'version'})
-K6 = frozenset({'citations', 'text'})
-K7 = frozenset({'signature', 'thinking'})
-K8 = frozenset({'caller', 'id', 'input', 'name'})
-K9 = frozenset({'id', 'input', 'name'})
-K10 = frozenset({'content', 'is_error', 'tool_use_id'})
-K11 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'id', 'model', 'role', 'stop_details', 'stop_reason', 'stop_sequence', 'type', 'usage'})
-K12 = frozenset({'agentId', 'apiBlockIndex', 'apiErrorStatus', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'cwd', 'effort', 'entrypoint', 'error', 'errorDetails', 'forkedFrom', 'gitBranch', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
-K13 = frozenset({'agentId', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'timestamp', 'toolUseID', 'trigger', 'url', 'userType', 'uuid', 'version'})
-K14 = frozenset({'text'})
-K15 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
-K16 = frozenset({'commandMode', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
+K3 = frozenset({'cache_control', 'citations', 'context', 'source', 'title'})
+K4 = frozenset({'cache_control', 'content', 'is_error', 'tool_use_id'})
+K5 = frozenset({'content', 'id', 'role', 'type'})
+K6 = frozenset({'agentId', 'classifierMetaLines', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'imagePasteIds', 'interruptedByShutdown', 'interruptedMessageId', 'isCompactSummary', 'isMeta', 'isReplay', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'mcpCallNotReadOnly', 'mcpMeta', 'message', 'origin', 'parentUuid', 'permissionDecision', 'permissionMode', 'planContent', 'project', 'promptId', 'promptSource', 'sandboxed', 'sessionId', 'sessionKind', 'session_id', 'slug', 'sourceToolAssistantUUID', 'sourceToolUseID', 'summarizeMetadata', 'teamName', 'thinkingMetadata', 'timestamp', 'todos', 'toolDenialKind', 'toolEndsTurn', 'toolUseResult', 'turnCompanion', 'turnOrigin', 'turnPosition', 'userFeedback', 'userType', 'uuid', 'version'})
+K7 = frozenset({'citations', 'text'})
+K8 = frozenset({'signature', 'thinking'})
+K9 = frozenset({'caller', 'id', 'input', 'name'})
+K10 = frozenset({'id', 'input', 'name'})
+K11 = frozenset({'content', 'is_error', 'tool_use_id'})
+K12 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'id', 'model', 'role', 'stop_details', 'stop_reason', 'stop_sequence', 'type', 'usage'})
+K13 = frozenset({'agentId', 'apiBlockIndex', 'apiErrorStatus', 'apiErrorType', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'cwd', 'effort', 'entrypoint', 'error', 'errorDetails', 'failedResponseHadNoToolCall', 'forkedFrom', 'gitBranch', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'thinkingDisplay', 'thinkingDurationMs', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
+K14 = frozenset({'agentId', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'timestamp', 'toolUseID', 'trigger', 'url', 'userType', 'uuid', 'version'})
+K15 = frozenset({'text'})
+K16 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
+K17 = frozenset({'commandMode', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
 S_harness = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<ide_opened_file>', '</ide_opened_file>'), ('<ide_selection>', '</ide_selection>'), ('<ide_diagnostics>', '</ide_diagnostics>'), ('<local-command-caveat>', '</local-command-caveat>'), ('<local-command-stdout>', '</local-command-stdout>'), ('<local-command-stderr>', '</local-command-stderr>'), ('<command-name>', '</command-name>'), ('<command-message>', '</command-message>'), ('<command-contents>', '</command-contents>'), ('<bash-stdout>', '</bash-stdout>'), ('<bash-stderr>', '</bash-stderr>'), ('<user-prompt-submit-hook>', '</user-prompt-submit-hook>'), ('<teammate-message', '</teammate-message>'), ('<cross-session-message', '</cross-session-message>'), ('<fork-boilerplate>', '</fork-boilerplate>')), (('<command-args>', '</command-args>'), ('<bash-input>', '</bash-input>')), ('Caveat: The messages below were generated by the user while running local commands.', 'This session is being continued from a previous conversation', 'Base directory for this skill: ', '[Image: source: ', 'Your tool call was malformed'), ('[Request interrupted by user]', '[Request interrupted by user for tool use]', 'Continue from where you left off.', 'Warmup'))
 S_failure = Markers.of((), (), (), ())
 S_queued = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>')), (), (), ())
@@ -287,6 +288,37 @@ def read_0_user(r, c):
                             o['pond'] = marks
                             weave += '1'
                             continue
+                    if at(b, 'source', 'type') == 'text':
+                        b__source = b.get('source')
+                        if type(b__source) is not dict:
+                            b__source = EMPTY
+                        v0 = b__source.get('data', MISSING)
+                        if (type(v0) is str):
+                            del b['type']
+                            o = {}
+                            marks = {'as': 'document/text'}
+                            record_absent, absent = absent, []
+                            del b__source['data']
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p1)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p1.append(p)
+                            v = b__source.pop('type', MISSING)
+                            if v != 'text':
+                                if v is MISSING:
+                                    absent.append('source.type')
+                                else:
+                                    b__source['type'] = v
+                            if not b__source:
+                                del b['source']
+                            if b:
+                                o['source'] = b
+                                if not K3.issuperset(b):
+                                    c.drift('source-drift-field', 'user/document/text', [k for k in b if k not in K3])
+                            if absent:
+                                marks['absent'] = absent
+                            absent = record_absent
+                            o['pond'] = marks
+                            weave += '1'
+                            continue
                 elif kind == 'tool_result':
                     if True:
                         v0 = b.get('tool_use_id', MISSING)
@@ -334,8 +366,8 @@ def read_0_user(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K3.issuperset(b):
-                                    c.drift('source-drift-field', 'user/tool_result', [k for k in b if k not in K3])
+                                if not K4.issuperset(b):
+                                    c.drift('source-drift-field', 'user/tool_result', [k for k in b if k not in K4])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
@@ -380,12 +412,12 @@ def read_0_user(r, c):
     elif items is not None:
         c.note('source-type', '$.message.content', f'expected list or string, found {kind_of(items)}')
     del r['message']
-    if not K4.issuperset(r__message):
-        c.drift('source-drift-field', 'user.message', [k for k in r__message if k not in K4])
+    if not K5.issuperset(r__message):
+        c.drift('source-drift-field', 'user.message', [k for k in r__message if k not in K5])
     if r__message:
         options['anthropic'] = r__message
-    if not K5.issuperset(r):
-        c.drift('source-drift-field', 'user', [k for k in r if k not in K5])
+    if not K6.issuperset(r):
+        c.drift('source-drift-field', 'user', [k for k in r if k not in K6])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -502,6 +534,18 @@ def write_0_user(first, groups, c):
                 if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
                     b.setdefault('source', {})['type'] = 'base64'
                 (q0_0 if role == 'tool' else q0_1).append(b)
+            elif label == 'document/text':
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'document'
+                if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b.setdefault('source', {})['data'] = t0
+                if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
+                    b.setdefault('source', {})['type'] = 'text'
+                (q0_0 if role == 'tool' else q0_1).append(b)
             elif label == 'tool_result':
                 b = o.get('source')
                 if b is None:
@@ -537,7 +581,7 @@ def write_0_user(first, groups, c):
 
 
 def read_1_assistant(r, c):
-    # 'assistant': line 107 of the mapping
+    # 'assistant': line 112 of the mapping
     r__message = r.get('message')
     if type(r__message) is not dict:
         c.note('source-structure', '$.message', 'expected an object; the record is carried whole')
@@ -620,8 +664,8 @@ def read_1_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K6.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K6])
+                                if not K7.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K7])
                             for k, x in runs:
                                 p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
@@ -647,8 +691,8 @@ def read_1_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K7.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/thinking', [k for k in b if k not in K7])
+                                if not K8.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/thinking', [k for k in b if k not in K8])
                             weave += '0'
                             continue
                 elif kind == 'tool_use':
@@ -677,8 +721,8 @@ def read_1_assistant(r, c):
                                 c.calls[v] = p['name']
                             if b:
                                 o['source'] = b
-                                if not K8.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/tool_use', [k for k in b if k not in K8])
+                                if not K9.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/tool_use', [k for k in b if k not in K9])
                             weave += '0'
                             continue
                 elif kind == 'server_tool_use':
@@ -708,8 +752,8 @@ def read_1_assistant(r, c):
                                 c.calls[v] = p['name']
                             if b:
                                 o['source'] = b
-                                if not K9.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/server_tool_use', [k for k in b if k not in K9])
+                                if not K10.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/server_tool_use', [k for k in b if k not in K10])
                             o['pond'] = marks
                             weave += '0'
                             continue
@@ -740,8 +784,8 @@ def read_1_assistant(r, c):
                                 c.calls[v] = p['name']
                             if b:
                                 o['source'] = b
-                                if not K9.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/mcp_tool_use', [k for k in b if k not in K9])
+                                if not K10.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/mcp_tool_use', [k for k in b if k not in K10])
                             o['pond'] = marks
                             weave += '0'
                             continue
@@ -792,8 +836,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K10.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/web_search_tool_result', [k for k in b if k not in K10])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/web_search_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
@@ -847,8 +891,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K10.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/web_fetch_tool_result', [k for k in b if k not in K10])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/web_fetch_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -901,8 +945,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K10.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/code_execution_tool_result', [k for k in b if k not in K10])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/code_execution_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -955,8 +999,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K10.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/bash_code_execution_tool_result', [k for k in b if k not in K10])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/bash_code_execution_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -1009,8 +1053,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K10.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/text_editor_code_execution_tool_result', [k for k in b if k not in K10])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/text_editor_code_execution_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -1063,8 +1107,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K10.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/mcp_tool_result', [k for k in b if k not in K10])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/mcp_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -1117,8 +1161,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K10.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/tool_search_tool_result', [k for k in b if k not in K10])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/tool_search_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -1199,8 +1243,8 @@ def read_1_assistant(r, c):
         p0.append(p)
         if b:
             o['source'] = b
-            if not K6.issuperset(b):
-                c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K6])
+            if not K7.issuperset(b):
+                c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K7])
         for k, x in runs:
             p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
         pond.setdefault('shape', {})['message.content'] = 'string'
@@ -1209,12 +1253,12 @@ def read_1_assistant(r, c):
     elif items is not None:
         c.note('source-type', '$.message.content', f'expected list or string, found {kind_of(items)}')
     del r['message']
-    if not K11.issuperset(r__message):
-        c.drift('source-drift-field', 'assistant.message', [k for k in r__message if k not in K11])
+    if not K12.issuperset(r__message):
+        c.drift('source-drift-field', 'assistant.message', [k for k in r__message if k not in K12])
     if r__message:
         options['anthropic'] = r__message
-    if not K12.issuperset(r):
-        c.drift('source-drift-field', 'assistant', [k for k in r if k not in K12])
+    if not K13.issuperset(r):
+        c.drift('source-drift-field', 'assistant', [k for k in r if k not in K13])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1497,7 +1541,7 @@ def write_1_assistant(first, groups, c):
 
 
 def read_2_system(r, c):
-    # 'system': line 153 of the mapping
+    # 'system': line 158 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'system'}
     absent = []
@@ -1554,8 +1598,8 @@ def read_2_system(r, c):
             absent.append('cwd')
         else:
             r['cwd'] = v
-    if not K13.issuperset(r):
-        c.drift('source-drift-field', 'system', [k for k in r if k not in K13])
+    if not K14.issuperset(r):
+        c.drift('source-drift-field', 'system', [k for k in r if k not in K14])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1594,7 +1638,7 @@ def write_2_system(first, groups, c):
 
 
 def read_3_attachment_queued_command(r, c):
-    # 'attachment/queued_command': line 167 of the mapping
+    # 'attachment/queued_command': line 172 of the mapping
     r__attachment = r.get('attachment')
     if type(r__attachment) is not dict:
         c.note('source-structure', '$.attachment', 'expected an object; the record is carried whole')
@@ -1677,8 +1721,8 @@ def read_3_attachment_queued_command(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K14.issuperset(b):
-                                    c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K14])
+                                if not K15.issuperset(b):
+                                    c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K15])
                             for k, x in runs:
                                 p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
@@ -1759,18 +1803,18 @@ def read_3_attachment_queued_command(r, c):
         p0.append(p)
         if b:
             o['source'] = b
-            if not K14.issuperset(b):
-                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K14])
+            if not K15.issuperset(b):
+                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K15])
         for k, x in runs:
             p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
     elif items is MISSING:
         pond.setdefault('shape', {})['attachment.prompt'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.attachment.prompt', f'expected string or list, found {kind_of(items)}')
-    if not K15.issuperset(r):
-        c.drift('source-drift-field', 'attachment/queued_command', [k for k in r if k not in K15])
-    if not K16.issuperset(r__attachment):
-        c.drift('source-drift-field', 'attachment/queued_command.attachment', [k for k in r__attachment if k not in K16])
+    if not K16.issuperset(r):
+        c.drift('source-drift-field', 'attachment/queued_command', [k for k in r if k not in K16])
+    if not K17.issuperset(r__attachment):
+        c.drift('source-drift-field', 'attachment/queued_command.attachment', [k for k in r__attachment if k not in K17])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1856,7 +1900,7 @@ def write_3_attachment_queued_command(first, groups, c):
 
 
 def read_4_attachment_file_file(r, c):
-    # 'attachment/file/file': line 193 of the mapping
+    # 'attachment/file/file': line 198 of the mapping
     r__attachment = r.get('attachment')
     if type(r__attachment) is not dict:
         c.note('source-structure', '$.attachment', 'expected an object; the record is carried whole')
@@ -1930,8 +1974,8 @@ def read_4_attachment_file_file(r, c):
     del r__attachment__content__file['content']
     p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': e0_0, 'provenance': 'injected', 'options': o}
     p0.append(p)
-    if not K15.issuperset(r):
-        c.drift('source-drift-field', 'attachment/file/file', [k for k in r if k not in K15])
+    if not K16.issuperset(r):
+        c.drift('source-drift-field', 'attachment/file/file', [k for k in r if k not in K16])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1986,7 +2030,7 @@ def write_4_attachment_file_file(first, groups, c):
 
 
 def read_5_carry(r, c):
-    # 'carry': line 215 of the mapping
+    # 'carry': line 231 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = []
@@ -2066,6 +2110,11 @@ def write_5_carry(first, groups, c):
     return r
 
 
+def carry(r, c):
+    c.drift('source-drift-kind', drift_name(r), ())
+    return read_5_carry(r, c)
+
+
 def choose_0_user(r, c):
     return read_0_user(r, c)
 
@@ -2078,17 +2127,28 @@ def choose_2_system(r, c):
     return read_2_system(r, c)
 
 
-def choose_3_attachment(r, c):
-    t0 = v.get('type', MISSING) if type(v := r.get('attachment')) is dict else MISSING
-    if t0 == 'queued_command':
-        return read_3_attachment_queued_command(r, c)
-    if t0 == 'file' and at(r, 'attachment', 'content', 'file') is not MISSING:
+def choose_3_attachment_1(r, c):
+    if at(r, 'attachment', 'content', 'file') is not MISSING:
         return read_4_attachment_file_file(r, c)
     return read_5_carry(r, c)
 
 
+def choose_3_attachment_other(r, c):
+    return carry(r, c)
+
+
+CHOOSE_3_ATTACHMENT = {'queued_command': read_3_attachment_queued_command, 'file': choose_3_attachment_1, 'hook_success': read_5_carry, 'hook_additional_context': read_5_carry, 'hook_system_message': read_5_carry, 'hook_non_blocking_error': read_5_carry, 'hook_blocking_error': read_5_carry, 'hook_cancelled': read_5_carry, 'deferred_tools_delta': read_5_carry, 'deferred_tools_record': read_5_carry, 'mcp_instructions_delta': read_5_carry, 'agent_listing_delta': read_5_carry, 'skill_listing': read_5_carry, 'invoked_skills': read_5_carry, 'dynamic_skill': read_5_carry, 'companion_intro': read_5_carry, 'task_reminder': read_5_carry, 'todo_reminder': read_5_carry, 'task_status': read_5_carry, 'edited_text_file': read_5_carry, 'compact_file_reference': read_5_carry, 'plan_file_reference': read_5_carry, 'plan_mode': read_5_carry, 'plan_mode_exit': read_5_carry, 'nested_memory': read_5_carry, 'command_permissions': read_5_carry, 'date': read_5_carry, 'date_change': read_5_carry, 'auto_mode': read_5_carry, 'read_truncation_notice': read_5_carry, 'ultra_effort_enter': read_5_carry, 'ultra_effort_exit': read_5_carry, 'budget_usd': read_5_carry, 'total_tokens_reminder': read_5_carry, 'batching_reminder_sent': read_5_carry, 'silent_turn_reminder': read_5_carry, 'environment': read_5_carry, 'model': read_5_carry, 'instructions': read_5_carry, 'session_context': read_5_carry, 'remote_session_change': read_5_carry, 'prompt_snapshot': read_5_carry, 'output_style': read_5_carry, 'directory': read_5_carry, 'diagnostics': read_5_carry, 'selected_lines_in_ide': read_5_carry, 'opened_file_in_ide': read_5_carry}
+
+
+def choose_3_attachment(r, c):
+    k = v.get('type', MISSING) if type(v := r.get('attachment')) is dict else MISSING
+    return (CHOOSE_3_ATTACHMENT.get(k, choose_3_attachment_other) if type(k) is str else choose_3_attachment_other)(r, c)
+
+
 def choose_4_progress(r, c):
-    return read_5_carry(r, c)
+    if (type(at(r, 'data', 'type')) is str and at(r, 'data', 'type') in {'agent_progress', 'bash_progress', 'hook_progress', 'mcp_progress', 'powershell_progress', 'query_update', 'search_results_received', 'skill_progress', 'waiting_for_task'}):
+        return read_5_carry(r, c)
+    return carry(r, c)
 
 
 def choose_5_queue_operation(r, c):
@@ -2195,11 +2255,6 @@ def choose_untyped(r, c):
     return carry(r, c)
 
 
-def carry(r, c):
-    c.drift('source-drift-kind', drift_name(r), ())
-    return read_5_carry(r, c)
-
-
 def drift_name(r):
     k = at(r, 'type')
     literal = k if type(k) is str else None
@@ -2209,6 +2264,10 @@ def drift_name(r):
     if literal == 'attachment' and type(v := at(r, 'attachment', 'type')) is str:
         return f'{label}/{v}'
     if literal == 'attachment' and type(v := at(r, 'attachment', 'content', 'file')) is str:
+        return f'{label}/{v}'
+    if literal == 'attachment' and type(v := at(r, 'attachment', 'type')) is str:
+        return f'{label}/{v}'
+    if literal == 'progress' and type(v := at(r, 'data', 'type')) is str:
         return f'{label}/{v}'
     return label
 

@@ -4,7 +4,7 @@
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
 from pond.lang.runtime import Origin, at, instant, kind_of, repeat_event, unjoin
 
-DIGEST = '34f30c44d2fbf87a'
+DIGEST = '6e4d5651b80f01c1'
 COMPILER = 1
 CLIENT = 'codex'
 MAP = 1
@@ -89,7 +89,7 @@ def read_0_session_meta(r, c):
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'session_meta'}
     absent = []
@@ -162,7 +162,7 @@ def read_1_response_item_message_user(r, c):
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/user'}
     absent = []
@@ -306,6 +306,32 @@ def read_1_response_item_message_user(r, c):
                             o['pond'] = marks
                             weave += '0'
                             continue
+                    if True:
+                        b__image_url = b.get('image_url')
+                        if type(b__image_url) is not dict:
+                            b__image_url = EMPTY
+                        v0 = b__image_url.get('url', MISSING)
+                        if (v0 is not MISSING and (v0c := C_data_url.take(v0, None)) is not None):
+                            del b['type']
+                            o = {}
+                            marks = {'as': 'input_image#3'}
+                            ps = {}
+                            del b__image_url['url']
+                            if v0c[1] is not NO_MARK:
+                                ps['image_url.url'] = v0c[1]
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0][0], 'data': v0c[0][1], 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
+                            if not b__image_url:
+                                del b['image_url']
+                            if b:
+                                o['source'] = b
+                                if not K3.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/user/input_image#3', [k for k in b if k not in K3])
+                            if ps:
+                                marks['spelling'] = ps
+                            o['pond'] = marks
+                            weave += '0'
+                            continue
                 c.drift('source-drift-kind', 'response_item/message/user/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'response_item/message/user/' + kind_of(b), ())
@@ -428,6 +454,17 @@ def write_1_response_item_message_user(first, groups, c):
                     if t0 is not MISSING:
                         b['image_url'] = t0
                 q0_0.append(b)
+            elif label == 'input_image#3':
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'input_image'
+                if at(b, 'image_url', 'url') is MISSING and 'image_url.url' not in pa:
+                    t0 = p.get('media_type', MISSING)
+                    t1 = p.get('data', MISSING)
+                    if t0 is not MISSING and t1 is not MISSING:
+                        b.setdefault('image_url', {})['url'] = C_data_url.write((t0, t1,), ps.get('image_url.url', NO_MARK), None)
+                q0_0.append(b)
             else:
                 raise Broken('`response_item/message/user` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('payload.content', 'list')
@@ -445,11 +482,11 @@ def write_1_response_item_message_user(first, groups, c):
 
 
 def read_2_response_item_message_assistant(r, c):
-    # 'response_item/message/assistant': line 75 of the mapping
+    # 'response_item/message/assistant': line 76 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/assistant'}
     absent = []
@@ -754,11 +791,11 @@ def write_2_response_item_message_assistant(first, groups, c):
 
 
 def read_3_response_item_message_developer_(r, c):
-    # 'response_item/message/developer+': line 91 of the mapping
+    # 'response_item/message/developer+': line 92 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/developer+'}
     absent = []
@@ -851,11 +888,11 @@ def write_3_response_item_message_developer_(first, groups, c):
 
 
 def read_4_response_item_no_type_user(r, c):
-    # 'response_item/no-type/user': line 101 of the mapping
+    # 'response_item/no-type/user': line 102 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/user'}
     absent = []
@@ -1050,11 +1087,11 @@ def write_4_response_item_no_type_user(first, groups, c):
 
 
 def read_5_response_item_no_type_assistant(r, c):
-    # 'response_item/no-type/assistant': line 110 of the mapping
+    # 'response_item/no-type/assistant': line 111 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/assistant'}
     absent = []
@@ -1221,11 +1258,11 @@ def write_5_response_item_no_type_assistant(first, groups, c):
 
 
 def read_6_response_item_agent_message(r, c):
-    # 'response_item/agent_message': line 119 of the mapping
+    # 'response_item/agent_message': line 120 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/agent_message'}
     absent = []
@@ -1370,11 +1407,11 @@ def write_6_response_item_agent_message(first, groups, c):
 
 
 def read_7_response_item_reasoning(r, c):
-    # 'response_item/reasoning': line 130 of the mapping
+    # 'response_item/reasoning': line 131 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/reasoning'}
     absent = []
@@ -1615,20 +1652,20 @@ def write_7_response_item_reasoning(first, groups, c):
 
 
 def read_8_response_item_function_call(r, c):
-    # 'response_item/function_call': line 145 of the mapping
+    # 'response_item/function_call': line 146 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_2 = r__payload.get('arguments', MISSING)
     if not (e0_2 is not MISSING and (e0_2c := C_json_text.take(e0_2, None)) is not None):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/function_call'}
     absent = []
@@ -1755,20 +1792,20 @@ def write_8_response_item_function_call(first, groups, c):
 
 
 def read_9_response_item_custom_tool_call(r, c):
-    # 'response_item/custom_tool_call': line 159 of the mapping
+    # 'response_item/custom_tool_call': line 160 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_2 = r__payload.get('input', MISSING)
     if not (e0_2 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/custom_tool_call'}
     absent = []
@@ -1887,11 +1924,11 @@ def write_9_response_item_custom_tool_call(first, groups, c):
 
 
 def read_10_response_item_function_call_output_(r, c):
-    # 'response_item/function_call_output+': line 173 of the mapping
+    # 'response_item/function_call_output+': line 174 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('output', MISSING)
     sid = c.session_id
@@ -2009,19 +2046,19 @@ def write_10_response_item_function_call_output_(first, groups, c):
 
 
 def read_11_response_item_web_search_call_(r, c):
-    # 'response_item/web_search_call+': line 187 of the mapping
+    # 'response_item/web_search_call+': line 188 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_1 = r__payload.get('action', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_2 = r__payload.get('call_id', MISSING)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/web_search_call+'}
@@ -2134,19 +2171,19 @@ def write_11_response_item_web_search_call_(first, groups, c):
 
 
 def read_12_response_item_tool_search_call(r, c):
-    # 'response_item/tool_search_call': line 200 of the mapping
+    # 'response_item/tool_search_call': line 201 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_1 = r__payload.get('arguments', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_2 = r__payload.get('call_id', MISSING)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/tool_search_call'}
@@ -2259,11 +2296,11 @@ def write_12_response_item_tool_search_call(first, groups, c):
 
 
 def read_13_response_item_tool_search_output(r, c):
-    # 'response_item/tool_search_output': line 213 of the mapping
+    # 'response_item/tool_search_output': line 214 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('tools', MISSING)
     sid = c.session_id
@@ -2389,15 +2426,15 @@ def write_13_response_item_tool_search_output(first, groups, c):
 
 
 def read_14_response_item_image_generation_call(r, c):
-    # 'response_item/image_generation_call': line 227 of the mapping
+    # 'response_item/image_generation_call': line 228 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_0 = r__payload.get('result', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a FilePart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/image_generation_call'}
     absent = []
@@ -2495,23 +2532,23 @@ def write_14_response_item_image_generation_call(first, groups, c):
 
 
 def read_15_response_item_tool_call(r, c):
-    # 'response_item/tool_call': line 239 of the mapping
+    # 'response_item/tool_call': line 240 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     r__payload__function = r__payload.get('function')
     if type(r__payload__function) is not dict:
         c.note('source-structure', '$.payload.function', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_0 = r__payload__function.get('name', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_1 = r__payload.get('arguments', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/tool_call'}
     absent = []
@@ -2600,11 +2637,11 @@ def write_15_response_item_tool_call(first, groups, c):
 
 
 def read_16_response_item_tool_result(r, c):
-    # 'response_item/tool_result': line 250 of the mapping
+    # 'response_item/tool_result': line 251 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_0 = r__payload.get('name', MISSING)
     e0_1 = r__payload.get('result', MISSING)
     sid = c.session_id
@@ -2707,11 +2744,11 @@ def write_16_response_item_tool_result(first, groups, c):
 
 
 def read_17_compacted(r, c):
-    # 'compacted': line 262 of the mapping
+    # 'compacted': line 263 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'compacted'}
     absent = []
@@ -2777,7 +2814,7 @@ def write_17_compacted(first, groups, c):
 
 
 def read_18_untyped_state(r, c):
-    # 'untyped/state': line 294 of the mapping
+    # 'untyped/state': line 295 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/state'}
     absent = []
@@ -2811,7 +2848,7 @@ def write_18_untyped_state(first, groups, c):
 
 
 def read_19_untyped_instructions_id(r, c):
-    # 'untyped/instructions/id': line 298 of the mapping
+    # 'untyped/instructions/id': line 299 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/instructions/id'}
     absent = []
@@ -2867,11 +2904,11 @@ def write_19_untyped_instructions_id(first, groups, c):
 
 
 def read_20_untyped_session_no_role(r, c):
-    # 'untyped/session/no-role': line 304 of the mapping
+    # 'untyped/session/no-role': line 305 of the mapping
     r__session = r.get('session')
     if type(r__session) is not dict:
         c.note('source-structure', '$.session', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/session/no-role'}
     absent = []
@@ -2928,7 +2965,7 @@ def write_20_untyped_session_no_role(first, groups, c):
 
 
 def read_21_message_user(r, c):
-    # 'message/user': line 310 of the mapping
+    # 'message/user': line 311 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/user'}
     absent = []
@@ -3186,7 +3223,7 @@ def write_21_message_user(first, groups, c):
 
 
 def read_22_message_assistant(r, c):
-    # 'message/assistant': line 321 of the mapping
+    # 'message/assistant': line 322 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/assistant'}
     absent = []
@@ -3356,7 +3393,7 @@ def write_22_message_assistant(first, groups, c):
 
 
 def read_23_message_developer_(r, c):
-    # 'message/developer+': line 330 of the mapping
+    # 'message/developer+': line 331 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/developer+'}
     absent = []
@@ -3424,7 +3461,7 @@ def write_23_message_developer_(first, groups, c):
 
 
 def read_24_reasoning(r, c):
-    # 'reasoning': line 336 of the mapping
+    # 'reasoning': line 337 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'reasoning'}
     absent = []
@@ -3640,19 +3677,19 @@ def write_24_reasoning(first, groups, c):
 
 
 def read_25_function_call_function(r, c):
-    # 'function_call/function': line 347 of the mapping
+    # 'function_call/function': line 348 of the mapping
     r__function = r.get('function')
     if type(r__function) is not dict:
         c.note('source-structure', '$.function', 'expected an object; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_0 = r__function.get('name', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_1 = r.get('arguments', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'function_call/function'}
     absent = []
@@ -3730,16 +3767,16 @@ def write_25_function_call_function(first, groups, c):
 
 
 def read_26_function_call(r, c):
-    # 'function_call': line 357 of the mapping
+    # 'function_call': line 358 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_2 = r.get('arguments', MISSING)
     if not (e0_2 is not MISSING and (e0_2c := C_json_text.take(e0_2, None)) is not None):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'function_call'}
     absent = []
@@ -3841,16 +3878,16 @@ def write_26_function_call(first, groups, c):
 
 
 def read_27_custom_tool_call(r, c):
-    # 'custom_tool_call': line 368 of the mapping
+    # 'custom_tool_call': line 369 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     e0_2 = r.get('input', MISSING)
     if not (e0_2 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_36_carry(r, c)
+        return read_37_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'custom_tool_call'}
     absent = []
@@ -3944,7 +3981,7 @@ def write_27_custom_tool_call(first, groups, c):
 
 
 def read_28_function_call_output(r, c):
-    # 'function_call_output': line 379 of the mapping
+    # 'function_call_output': line 380 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -4045,7 +4082,7 @@ def write_28_function_call_output(first, groups, c):
 
 
 def read_29_custom_tool_call_output(r, c):
-    # 'custom_tool_call_output': line 379 of the mapping
+    # 'custom_tool_call_output': line 380 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -4146,7 +4183,7 @@ def write_29_custom_tool_call_output(first, groups, c):
 
 
 def read_30_function_result(r, c):
-    # 'function_result': line 389 of the mapping
+    # 'function_result': line 390 of the mapping
     e0_0 = r.get('name', MISSING)
     e0_1 = r.get('result', MISSING)
     sid = c.session_id
@@ -4240,7 +4277,7 @@ def write_30_function_result(first, groups, c):
 
 
 def read_31_untyped_user_message(r, c):
-    # 'untyped/user/message': line 399 of the mapping
+    # 'untyped/user/message': line 400 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user/message'}
     absent = []
@@ -4433,7 +4470,7 @@ def write_31_untyped_user_message(first, groups, c):
 
 
 def read_32_untyped_user(r, c):
-    # 'untyped/user': line 408 of the mapping
+    # 'untyped/user': line 409 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user'}
     absent = []
@@ -4728,8 +4765,173 @@ def write_32_untyped_user(first, groups, c):
     return r
 
 
-def read_33_untyped_assistant(r, c):
-    # 'untyped/assistant': line 420 of the mapping
+def read_33_untyped_assistant_message(r, c):
+    # 'untyped/assistant/message': line 421 of the mapping
+    sid = c.session_id
+    pond = {'seq': c.seq, 'as': 'untyped/assistant/message'}
+    absent = []
+    spelling = {}
+    mid = c.derive(r)
+    ts = c.anchor
+    options = {}
+    v = r.pop('created_at', MISSING)
+    if type(v) is str and (x := instant(v)) is not None:
+        if x != v:
+            spelling['created_at'] = v
+        ts = x
+    elif v is not MISSING:
+        r['created_at'] = v
+        if v is not None:
+            c.note('source-type', '$.created_at', f'expected timestamp, found {kind_of(v)}')
+    else:
+        absent.append('created_at')
+    v = r.pop('role', MISSING)
+    if v != 'assistant':
+        if v is MISSING:
+            absent.append('role')
+        else:
+            r['role'] = v
+    p0 = []
+    items = r.get('message', MISSING)
+    if type(items) is list:
+        weave = ''
+        left = []
+        for b in items:
+            if type(b) is dict and type(kind := b.get('type')) is str:
+                if kind == 'output_text':
+                    if True:
+                        v0 = b.get('text', MISSING)
+                        if (type(v0) is str):
+                            del b['type']
+                            o = {}
+                            del b['text']
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
+                            if b:
+                                o['source'] = b
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/assistant/message/output_text', [k for k in b if k not in K2])
+                            weave += '0'
+                            continue
+                elif kind == 'text':
+                    if True:
+                        v0 = b.get('text', MISSING)
+                        if (type(v0) is str):
+                            del b['type']
+                            o = {}
+                            marks = {'as': 'text'}
+                            del b['text']
+                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
+                            if b:
+                                o['source'] = b
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/assistant/message/text', [k for k in b if k not in K2])
+                            o['pond'] = marks
+                            weave += '0'
+                            continue
+                c.drift('source-drift-kind', 'untyped/assistant/message/' + kind, ())
+            else:
+                c.drift('source-drift-kind', 'untyped/assistant/message/' + kind_of(b), ())
+            weave += 'r'
+            left.append(b)
+        if left:
+            pond.setdefault('weave', {})['message'] = weave
+        if left:
+            r['message'] = left
+        else:
+            del r['message']
+        pond.setdefault('shape', {})['message'] = 'list'
+    elif type(items) is str:
+        del r['message']
+        b = {'text': items}
+        v0 = b.get('text', MISSING)
+        o = {}
+        del b['text']
+        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p0.append(p)
+        if b:
+            o['source'] = b
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'untyped/assistant/message/output_text', [k for k in b if k not in K2])
+    elif items is MISSING:
+        pond.setdefault('shape', {})['message'] = 'absent'
+    elif items is not None:
+        c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
+    if not K33.issuperset(r):
+        c.drift('source-drift-field', 'untyped/assistant/message', [k for k in r if k not in K33])
+    if absent:
+        pond['absent'] = absent
+    if spelling:
+        pond['spelling'] = spelling
+    if r:
+        options['source'] = r
+    options['pond'] = pond
+    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    p0.insert(0, m)
+    return p0
+
+
+def write_33_untyped_assistant_message(first, groups, c):
+    options = first['options']
+    pond = options['pond']
+    r = options.get('source')
+    if r is None:
+        r = {}
+    absent = pond.get('absent', ())
+    spelling = pond.get('spelling', EMPTY)
+    if 'created_at' not in r and 'created_at' not in absent:
+        t0 = first.get('timestamp', MISSING)
+        if t0 is not MISSING:
+            r['created_at'] = spelling.get('created_at', t0)
+    if 'role' not in r and 'role' not in absent:
+        r['role'] = 'assistant'
+    q0_0 = []
+    for role, parts in groups:
+        for p in unjoin(parts):
+            o = p['options']
+            marks = o.get('pond', EMPTY)
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or {'text': 'output_text'}[p['type']]
+            if label == 'output_text':
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'output_text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
+                q0_0.append(b)
+            elif label == 'text':
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
+                q0_0.append(b)
+            else:
+                raise Broken('`untyped/assistant/message` has no block ' + f'`{label}`')
+    shape = pond.get('shape', EMPTY).get('message', 'string')
+    weave = pond.get('weave', EMPTY).get('message')
+    if shape == 'absent' or weave is None and 'message' in r:
+        pass
+    elif shape == 'string':
+        r['message'] = q0_0[0]['text']
+    elif weave is None:
+        r['message'] = q0_0
+    else:
+        sources = {'0': iter(q0_0), 'r': iter(r.get('message') or ())}
+        r['message'] = [next(sources[k]) for k in weave]
+    return r
+
+
+def read_34_untyped_assistant(r, c):
+    # 'untyped/assistant': line 430 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant'}
     absent = []
@@ -4948,7 +5150,7 @@ def read_33_untyped_assistant(r, c):
     return p0
 
 
-def write_33_untyped_assistant(first, groups, c):
+def write_34_untyped_assistant(first, groups, c):
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -5056,8 +5258,8 @@ def write_33_untyped_assistant(first, groups, c):
     return r
 
 
-def read_34_untyped_tool(r, c):
-    # 'untyped/tool': line 441 of the mapping
+def read_35_untyped_tool(r, c):
+    # 'untyped/tool': line 451 of the mapping
     e0_0 = r.get('tool_call_id', MISSING)
     e0_1 = r.get('content', MISSING)
     sid = c.session_id
@@ -5114,7 +5316,7 @@ def read_34_untyped_tool(r, c):
     return p0
 
 
-def write_34_untyped_tool(first, groups, c):
+def write_35_untyped_tool(first, groups, c):
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -5145,8 +5347,8 @@ def write_34_untyped_tool(first, groups, c):
     return r
 
 
-def read_35_untyped_developer__content(r, c):
-    # 'untyped/developer+/content': line 451 of the mapping
+def read_36_untyped_developer__content(r, c):
+    # 'untyped/developer+/content': line 461 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/developer+/content'}
     absent = []
@@ -5176,7 +5378,7 @@ def read_35_untyped_developer__content(r, c):
     return [m]
 
 
-def write_35_untyped_developer__content(first, groups, c):
+def write_36_untyped_developer__content(first, groups, c):
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -5191,8 +5393,8 @@ def write_35_untyped_developer__content(first, groups, c):
     return r
 
 
-def read_36_carry(r, c):
-    # 'carry': line 456 of the mapping
+def read_37_carry(r, c):
+    # 'carry': line 466 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = []
@@ -5223,7 +5425,7 @@ def read_36_carry(r, c):
     return [m]
 
 
-def write_36_carry(first, groups, c):
+def write_37_carry(first, groups, c):
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -5238,63 +5440,58 @@ def write_36_carry(first, groups, c):
     return r
 
 
+def carry(r, c):
+    c.drift('source-drift-kind', drift_name(r), ())
+    return read_37_carry(r, c)
+
+
 def choose_0_session_meta(r, c):
     return read_0_session_meta(r, c)
 
 
-def choose_1_response_item(r, c):
+def choose_1_response_item_0(r, c):
+    t0 = v.get('role', MISSING) if type(v := r.get('payload')) is dict else MISSING
+    if t0 == 'user':
+        return read_1_response_item_message_user(r, c)
+    if t0 == 'assistant':
+        return read_2_response_item_message_assistant(r, c)
+    if (type(t0) is str and t0 in {'developer', 'system'}):
+        return read_3_response_item_message_developer_(r, c)
+    return carry(r, c)
+
+
+def choose_1_response_item_other(r, c):
     t0 = v.get('type', MISSING) if type(v := r.get('payload')) is dict else MISSING
     t1 = v.get('role', MISSING) if type(v := r.get('payload')) is dict else MISSING
-    if t0 == 'message' and t1 == 'user':
-        return read_1_response_item_message_user(r, c)
-    if t0 == 'message' and t1 == 'assistant':
-        return read_2_response_item_message_assistant(r, c)
-    if t0 == 'message' and (type(t1) is str and t1 in {'developer', 'system'}):
-        return read_3_response_item_message_developer_(r, c)
     if t0 is MISSING and t1 == 'user':
         return read_4_response_item_no_type_user(r, c)
     if t0 is MISSING and t1 == 'assistant':
         return read_5_response_item_no_type_assistant(r, c)
-    if t0 == 'agent_message':
-        return read_6_response_item_agent_message(r, c)
-    if t0 == 'reasoning':
-        return read_7_response_item_reasoning(r, c)
-    if t0 == 'function_call':
-        return read_8_response_item_function_call(r, c)
-    if t0 == 'custom_tool_call':
-        return read_9_response_item_custom_tool_call(r, c)
-    if (type(t0) is str and t0 in {'custom_tool_call_output', 'function_call_output'}):
-        return read_10_response_item_function_call_output_(r, c)
-    if (type(t0) is str and t0 in {'local_shell_call', 'web_search_call'}):
-        return read_11_response_item_web_search_call_(r, c)
-    if t0 == 'tool_search_call':
-        return read_12_response_item_tool_search_call(r, c)
-    if t0 == 'tool_search_output':
-        return read_13_response_item_tool_search_output(r, c)
-    if t0 == 'image_generation_call':
-        return read_14_response_item_image_generation_call(r, c)
-    if t0 == 'tool_call':
-        return read_15_response_item_tool_call(r, c)
-    if t0 == 'tool_result':
-        return read_16_response_item_tool_result(r, c)
-    if (type(t0) is str and t0 in {'compaction', 'compaction_summary', 'compaction_trigger', 'context_compaction', 'ghost_snapshot', 'other'}):
-        return read_36_carry(r, c)
     return carry(r, c)
+
+
+CHOOSE_1_RESPONSE_ITEM = {'message': choose_1_response_item_0, 'agent_message': read_6_response_item_agent_message, 'reasoning': read_7_response_item_reasoning, 'function_call': read_8_response_item_function_call, 'custom_tool_call': read_9_response_item_custom_tool_call, 'function_call_output': read_10_response_item_function_call_output_, 'custom_tool_call_output': read_10_response_item_function_call_output_, 'web_search_call': read_11_response_item_web_search_call_, 'local_shell_call': read_11_response_item_web_search_call_, 'tool_search_call': read_12_response_item_tool_search_call, 'tool_search_output': read_13_response_item_tool_search_output, 'image_generation_call': read_14_response_item_image_generation_call, 'tool_call': read_15_response_item_tool_call, 'tool_result': read_16_response_item_tool_result, 'ghost_snapshot': read_37_carry, 'other': read_37_carry, 'compaction': read_37_carry, 'compaction_summary': read_37_carry, 'compaction_trigger': read_37_carry, 'context_compaction': read_37_carry}
+
+
+def choose_1_response_item(r, c):
+    k = v.get('type', MISSING) if type(v := r.get('payload')) is dict else MISSING
+    return (CHOOSE_1_RESPONSE_ITEM.get(k, choose_1_response_item_other) if type(k) is str else choose_1_response_item_other)(r, c)
 
 
 def choose_2_compacted(r, c):
     return read_17_compacted(r, c)
 
 
-def choose_3_message(r, c):
-    t0 = at(r, 'role')
-    if t0 == 'user':
-        return read_21_message_user(r, c)
-    if t0 == 'assistant':
-        return read_22_message_assistant(r, c)
-    if (type(t0) is str and t0 in {'developer', 'system'}):
-        return read_23_message_developer_(r, c)
+def choose_3_message_other(r, c):
     return carry(r, c)
+
+
+CHOOSE_3_MESSAGE = {'user': read_21_message_user, 'assistant': read_22_message_assistant, 'developer': read_23_message_developer_, 'system': read_23_message_developer_}
+
+
+def choose_3_message(r, c):
+    k = at(r, 'role')
+    return (CHOOSE_3_MESSAGE.get(k, choose_3_message_other) if type(k) is str else choose_3_message_other)(r, c)
 
 
 def choose_4_reasoning(r, c):
@@ -5323,57 +5520,98 @@ def choose_9_function_result(r, c):
     return read_30_function_result(r, c)
 
 
-def choose_10_event_msg(r, c):
-    t0 = v.get('type', MISSING) if type(v := r.get('payload')) is dict else MISSING
-    if (type(t0) is str and t0 in {'agent_message', 'agent_reasoning', 'agent_reasoning_raw_content', 'agent_reasoning_section_break', 'item_completed', 'item_started', 'raw_response_item', 'user_message'}):
-        return read_36_carry(r, c)
-    if (type(t0) is str and t0 in {'background_event', 'context_compacted', 'deprecation_notice', 'entered_review_mode', 'error', 'exited_review_mode', 'guardian_assessment', 'hook_completed', 'hook_started', 'model_reroute', 'plan_update', 'session_configured', 'shutdown_complete', 'stream_error', 'sub_agent_activity', 'task_complete', 'task_started', 'thread_goal_updated', 'thread_name_updated', 'thread_rolled_back', 'thread_settings_applied', 'token_count', 'turn_aborted', 'turn_complete', 'turn_diff', 'turn_started', 'undo_completed', 'undo_started', 'warning'}):
-        return read_36_carry(r, c)
-    if (type(t0) is str and t0 in {'apply_patch_approval_request', 'collab_agent_interaction_begin', 'collab_agent_interaction_end', 'collab_agent_spawn_begin', 'collab_agent_spawn_end', 'collab_close_begin', 'collab_close_end', 'collab_resume_begin', 'collab_resume_end', 'collab_waiting_begin', 'collab_waiting_end', 'dynamic_tool_call_request', 'dynamic_tool_call_response', 'elicitation_request', 'exec_approval_request', 'exec_command_begin', 'exec_command_end', 'exec_command_output_delta', 'image_generation_begin', 'image_generation_end', 'mcp_tool_call_begin', 'mcp_tool_call_end', 'patch_apply_begin', 'patch_apply_end', 'request_user_input', 'terminal_interaction', 'view_image_tool_call', 'web_search_begin', 'web_search_end'}):
-        return read_36_carry(r, c)
+def choose_10_event_msg_other(r, c):
     return carry(r, c)
 
 
+CHOOSE_10_EVENT_MSG = {'user_message': read_37_carry, 'agent_message': read_37_carry, 'agent_reasoning': read_37_carry, 'agent_reasoning_raw_content': read_37_carry, 'agent_reasoning_section_break': read_37_carry, 'item_completed': read_37_carry, 'item_started': read_37_carry, 'raw_response_item': read_37_carry, 'token_count': read_37_carry, 'task_started': read_37_carry, 'task_complete': read_37_carry, 'turn_started': read_37_carry, 'turn_complete': read_37_carry, 'turn_aborted': read_37_carry, 'thread_settings_applied': read_37_carry, 'thread_name_updated': read_37_carry, 'thread_goal_updated': read_37_carry, 'thread_rolled_back': read_37_carry, 'context_compacted': read_37_carry, 'error': read_37_carry, 'warning': read_37_carry, 'stream_error': read_37_carry, 'background_event': read_37_carry, 'guardian_assessment': read_37_carry, 'entered_review_mode': read_37_carry, 'exited_review_mode': read_37_carry, 'undo_started': read_37_carry, 'undo_completed': read_37_carry, 'session_configured': read_37_carry, 'sub_agent_activity': read_37_carry, 'shutdown_complete': read_37_carry, 'plan_update': read_37_carry, 'turn_diff': read_37_carry, 'deprecation_notice': read_37_carry, 'model_reroute': read_37_carry, 'hook_started': read_37_carry, 'hook_completed': read_37_carry, 'exec_command_begin': read_37_carry, 'exec_command_end': read_37_carry, 'exec_command_output_delta': read_37_carry, 'patch_apply_begin': read_37_carry, 'patch_apply_end': read_37_carry, 'mcp_tool_call_begin': read_37_carry, 'mcp_tool_call_end': read_37_carry, 'web_search_begin': read_37_carry, 'web_search_end': read_37_carry, 'view_image_tool_call': read_37_carry, 'image_generation_begin': read_37_carry, 'image_generation_end': read_37_carry, 'dynamic_tool_call_request': read_37_carry, 'dynamic_tool_call_response': read_37_carry, 'collab_agent_spawn_begin': read_37_carry, 'collab_agent_spawn_end': read_37_carry, 'collab_agent_interaction_begin': read_37_carry, 'collab_agent_interaction_end': read_37_carry, 'collab_waiting_begin': read_37_carry, 'collab_waiting_end': read_37_carry, 'collab_close_begin': read_37_carry, 'collab_close_end': read_37_carry, 'collab_resume_begin': read_37_carry, 'collab_resume_end': read_37_carry, 'terminal_interaction': read_37_carry, 'exec_approval_request': read_37_carry, 'apply_patch_approval_request': read_37_carry, 'elicitation_request': read_37_carry, 'request_user_input': read_37_carry}
+
+
+def choose_10_event_msg(r, c):
+    k = v.get('type', MISSING) if type(v := r.get('payload')) is dict else MISSING
+    return (CHOOSE_10_EVENT_MSG.get(k, choose_10_event_msg_other) if type(k) is str else choose_10_event_msg_other)(r, c)
+
+
 def choose_11_turn_context(r, c):
-    return read_36_carry(r, c)
+    return read_37_carry(r, c)
 
 
 def choose_12_world_state(r, c):
-    return read_36_carry(r, c)
+    return read_37_carry(r, c)
 
 
 def choose_13_token_usage_record(r, c):
-    return read_36_carry(r, c)
+    return read_37_carry(r, c)
 
 
 def choose_14_inter_agent_communication_metadata(r, c):
-    return read_36_carry(r, c)
+    return read_37_carry(r, c)
 
 
-def choose_untyped(r, c):
-    t0 = at(r, 'role')
+def choose_untyped_0(r, c):
     if r.get('record_type', MISSING) == 'state':
         return read_18_untyped_state(r, c)
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
         return read_19_untyped_instructions_id(r, c)
-    if r.get('session', MISSING) is not MISSING and t0 is MISSING:
-        return read_20_untyped_session_no_role(r, c)
-    if t0 == 'user' and r.get('message', MISSING) is not MISSING:
+    if r.get('message', MISSING) is not MISSING:
         return read_31_untyped_user_message(r, c)
-    if t0 == 'user':
-        return read_32_untyped_user(r, c)
-    if t0 == 'assistant':
-        return read_33_untyped_assistant(r, c)
-    if t0 == 'tool':
-        return read_34_untyped_tool(r, c)
-    if (type(t0) is str and t0 in {'developer', 'system'}) and r.get('content', MISSING) is not MISSING:
-        return read_35_untyped_developer__content(r, c)
+    return read_32_untyped_user(r, c)
+
+
+def choose_untyped_1(r, c):
+    if r.get('record_type', MISSING) == 'state':
+        return read_18_untyped_state(r, c)
+    if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
+        return read_19_untyped_instructions_id(r, c)
+    if r.get('message', MISSING) is not MISSING:
+        return read_33_untyped_assistant_message(r, c)
+    return read_34_untyped_assistant(r, c)
+
+
+def choose_untyped_2(r, c):
+    if r.get('record_type', MISSING) == 'state':
+        return read_18_untyped_state(r, c)
+    if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
+        return read_19_untyped_instructions_id(r, c)
+    return read_35_untyped_tool(r, c)
+
+
+def choose_untyped_3(r, c):
+    if r.get('record_type', MISSING) == 'state':
+        return read_18_untyped_state(r, c)
+    if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
+        return read_19_untyped_instructions_id(r, c)
+    if r.get('content', MISSING) is not MISSING:
+        return read_36_untyped_developer__content(r, c)
     return carry(r, c)
 
 
-def carry(r, c):
-    c.drift('source-drift-kind', drift_name(r), ())
-    return read_36_carry(r, c)
+def choose_untyped_4(r, c):
+    if r.get('record_type', MISSING) == 'state':
+        return read_18_untyped_state(r, c)
+    if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
+        return read_19_untyped_instructions_id(r, c)
+    if r.get('content', MISSING) is not MISSING:
+        return read_36_untyped_developer__content(r, c)
+    return carry(r, c)
+
+
+def choose_untyped_other(r, c):
+    if r.get('record_type', MISSING) == 'state':
+        return read_18_untyped_state(r, c)
+    if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
+        return read_19_untyped_instructions_id(r, c)
+    if r.get('session', MISSING) is not MISSING and r.get('role', MISSING) is MISSING:
+        return read_20_untyped_session_no_role(r, c)
+    return carry(r, c)
+
+
+CHOOSE_UNTYPED = {'user': choose_untyped_0, 'assistant': choose_untyped_1, 'tool': choose_untyped_2, 'developer': choose_untyped_3, 'system': choose_untyped_4}
+
+
+def choose_untyped(r, c):
+    k = at(r, 'role')
+    return (CHOOSE_UNTYPED.get(k, choose_untyped_other) if type(k) is str else choose_untyped_other)(r, c)
 
 
 def drift_name(r):
@@ -5445,6 +5683,10 @@ def drift_name(r):
     if literal == None and type(v := at(r, 'message')) is str:
         return f'{label}/{v}'
     if literal == None and type(v := at(r, 'role')) is str:
+        return f'{label}/{v}'
+    if literal == None and type(v := at(r, 'role')) is str:
+        return f'{label}/{v}'
+    if literal == None and type(v := at(r, 'message')) is str:
         return f'{label}/{v}'
     if literal == None and type(v := at(r, 'role')) is str:
         return f'{label}/{v}'
@@ -5550,6 +5792,8 @@ def label_of(r):
         return 'untyped/user/message'
     if k is MISSING and r.get('role', MISSING) == 'user':
         return 'untyped/user'
+    if k is MISSING and r.get('role', MISSING) == 'assistant' and r.get('message', MISSING) is not MISSING:
+        return 'untyped/assistant/message'
     if k is MISSING and r.get('role', MISSING) == 'assistant':
         return 'untyped/assistant'
     if k is MISSING and r.get('role', MISSING) == 'tool':
@@ -5559,7 +5803,7 @@ def label_of(r):
     return None
 
 
-WRITE = {'session_meta': write_0_session_meta, 'response_item/message/user': write_1_response_item_message_user, 'response_item/message/assistant': write_2_response_item_message_assistant, 'response_item/message/developer+': write_3_response_item_message_developer_, 'response_item/no-type/user': write_4_response_item_no_type_user, 'response_item/no-type/assistant': write_5_response_item_no_type_assistant, 'response_item/agent_message': write_6_response_item_agent_message, 'response_item/reasoning': write_7_response_item_reasoning, 'response_item/function_call': write_8_response_item_function_call, 'response_item/custom_tool_call': write_9_response_item_custom_tool_call, 'response_item/function_call_output+': write_10_response_item_function_call_output_, 'response_item/web_search_call+': write_11_response_item_web_search_call_, 'response_item/tool_search_call': write_12_response_item_tool_search_call, 'response_item/tool_search_output': write_13_response_item_tool_search_output, 'response_item/image_generation_call': write_14_response_item_image_generation_call, 'response_item/tool_call': write_15_response_item_tool_call, 'response_item/tool_result': write_16_response_item_tool_result, 'compacted': write_17_compacted, 'untyped/state': write_18_untyped_state, 'untyped/instructions/id': write_19_untyped_instructions_id, 'untyped/session/no-role': write_20_untyped_session_no_role, 'message/user': write_21_message_user, 'message/assistant': write_22_message_assistant, 'message/developer+': write_23_message_developer_, 'reasoning': write_24_reasoning, 'function_call/function': write_25_function_call_function, 'function_call': write_26_function_call, 'custom_tool_call': write_27_custom_tool_call, 'function_call_output': write_28_function_call_output, 'custom_tool_call_output': write_29_custom_tool_call_output, 'function_result': write_30_function_result, 'untyped/user/message': write_31_untyped_user_message, 'untyped/user': write_32_untyped_user, 'untyped/assistant': write_33_untyped_assistant, 'untyped/tool': write_34_untyped_tool, 'untyped/developer+/content': write_35_untyped_developer__content, 'carry': write_36_carry}
+WRITE = {'session_meta': write_0_session_meta, 'response_item/message/user': write_1_response_item_message_user, 'response_item/message/assistant': write_2_response_item_message_assistant, 'response_item/message/developer+': write_3_response_item_message_developer_, 'response_item/no-type/user': write_4_response_item_no_type_user, 'response_item/no-type/assistant': write_5_response_item_no_type_assistant, 'response_item/agent_message': write_6_response_item_agent_message, 'response_item/reasoning': write_7_response_item_reasoning, 'response_item/function_call': write_8_response_item_function_call, 'response_item/custom_tool_call': write_9_response_item_custom_tool_call, 'response_item/function_call_output+': write_10_response_item_function_call_output_, 'response_item/web_search_call+': write_11_response_item_web_search_call_, 'response_item/tool_search_call': write_12_response_item_tool_search_call, 'response_item/tool_search_output': write_13_response_item_tool_search_output, 'response_item/image_generation_call': write_14_response_item_image_generation_call, 'response_item/tool_call': write_15_response_item_tool_call, 'response_item/tool_result': write_16_response_item_tool_result, 'compacted': write_17_compacted, 'untyped/state': write_18_untyped_state, 'untyped/instructions/id': write_19_untyped_instructions_id, 'untyped/session/no-role': write_20_untyped_session_no_role, 'message/user': write_21_message_user, 'message/assistant': write_22_message_assistant, 'message/developer+': write_23_message_developer_, 'reasoning': write_24_reasoning, 'function_call/function': write_25_function_call_function, 'function_call': write_26_function_call, 'custom_tool_call': write_27_custom_tool_call, 'function_call_output': write_28_function_call_output, 'custom_tool_call_output': write_29_custom_tool_call_output, 'function_result': write_30_function_result, 'untyped/user/message': write_31_untyped_user_message, 'untyped/user': write_32_untyped_user, 'untyped/assistant/message': write_33_untyped_assistant_message, 'untyped/assistant': write_34_untyped_assistant, 'untyped/tool': write_35_untyped_tool, 'untyped/developer+/content': write_36_untyped_developer__content, 'carry': write_37_carry}
 
 
 def write(events, c):

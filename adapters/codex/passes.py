@@ -10,7 +10,12 @@ import orjson
 # The first lines of what the client prints before a tool's own output.
 _EXIT = re.compile(r"(?:Process exited with code|Exit code:)\s*(-?\d+)")
 _HEAD = 400
-_FAILED = ("apply_patch verification failed", "Script failed", "failed to parse function arguments", "exec_command failed")
+_FAILED = (
+    "apply_patch verification failed",
+    "Script failed",
+    "failed to parse function arguments",
+    "exec_command failed",
+)
 _OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
 _EVENTS = frozenset(("item_completed", "exec_command_end", "mcp_tool_call_end", "patch_apply_end"))
 _NOTHING: dict[str, Any] = {}

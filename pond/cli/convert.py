@@ -9,22 +9,38 @@ from typing import Annotated, BinaryIO
 import typer
 
 from pond.cli.show import Progress, print_json, show_faults, summary
-from pond.codec.batch import Job, converted_into, expand, is_directory, run_jobs
+from pond.codec.batch import Job, converted_into, expand, is_directory, place_beside, run_jobs
 from pond.codec.convert import Input, Order, open_input, write_canonical, write_native
 from pond.codec.output import NewFile, failed
 from pond.codec.registry import CANONICAL, clients
 from pond.codec.report import Report
+from pond.codec.writer import SideFile
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
 
 
 def run(
-    inputs: Annotated[list[str], typer.Argument(metavar="INPUT...", help="Files, directories (a client's store), or - for standard input.")],
+    inputs: Annotated[
+        list[str],
+        typer.Argument(metavar="INPUT...", help="Files, directories (a client's store), or - for standard input."),
+    ],
     to: Annotated[str, typer.Option("--to", metavar="CLIENT", help="The client to write for, or `canonical`.")],
-    client: Annotated[str | None, typer.Option("--from", metavar="CLIENT", help="The client that wrote the input; detected when absent.")] = None,
-    output: Annotated[str | None, typer.Option("-o", "--output", metavar="OUT", help="A file for one session, a directory for several.")] = None,
-    project: Annotated[str | None, typer.Option("--project", metavar="DIR", help="The project of a session whose source names none.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON (on stdout with -o, else on stderr).")] = False,
-    jobs: Annotated[int | None, typer.Option("--jobs", metavar="N", help="Processes for a directory; all cores when absent.")] = None,
+    client: Annotated[
+        str | None,
+        typer.Option("--from", metavar="CLIENT", help="The client that wrote the input; detected when absent."),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="OUT", help="A file for one session, a directory for several."),
+    ] = None,
+    project: Annotated[
+        str | None, typer.Option("--project", metavar="DIR", help="The project of a session whose source names none.")
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print a summary as JSON (on stdout with -o, else on stderr).")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", metavar="N", help="Processes for a directory; all cores when absent.")
+    ] = None,
 ) -> int:
     """Turn sessions of one client into canonical events, or back into the files that client resumes."""
     known = [*clients(), CANONICAL]
@@ -59,17 +75,25 @@ def _one(job: Job, order: Order, output: str | None, report: Report) -> int:
             report.files += 1
             source = open_input(file, job.name, job.path, order, report)
             if output is None:
-                _stream(source, order, sys.stdout.buffer, report)
+                unplaced = _stream(source, order, sys.stdout.buffer, report)
+                for file in unplaced:
+                    print(
+                        f"pond: `{file.name}` lies beside the session and does not fit in a stream; use -o",
+                        file=sys.stderr,
+                    )
                 return 0
             with NewFile(Path(output)) as out:
-                _stream(source, order, out, report)
+                beside = _stream(source, order, out, report)
+            place_beside(Path(output), beside)
     except SourceFault as fault:
         report.diagnostics += fault.diagnostics
         return 1 if fault.diagnostics[0].code.startswith("output") else 0
     return 0
 
 
-def _stream(source: Input, order: Order, out: BinaryIO, report: Report) -> None:
+def _stream(source: Input, order: Order, out: BinaryIO, report: Report) -> list[SideFile]:
+    """Write the one session of an input; return the files that belong beside it."""
+    beside: list[SideFile] = []
     size = source.source.path.stat().st_size if source.source.path else 0
     progress = Progress(size, "converting")
     try:
@@ -77,10 +101,15 @@ def _stream(source: Input, order: Order, out: BinaryIO, report: Report) -> None:
             if order.to == CANONICAL:
                 write_canonical(session, out, progress.at)
             elif number:
-                raise UsageError(Diagnostic("output-several", "the input holds several sessions", help="name a directory with -o DIR"))
+                raise UsageError(
+                    Diagnostic(
+                        "output-several", "the input holds several sessions", help="name a directory with -o DIR"
+                    )
+                )
             else:
-                write_native(session, order.to, out, report, source.source.name, progress.at)
+                beside += write_native(session, order.to, out, report, source.source.name, progress.at)
         out.flush()
+        return beside
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -92,7 +121,11 @@ def _stream(source: Input, order: Order, out: BinaryIO, report: Report) -> None:
 def _many(found: list[Job], order: Order, output: str | None, report: Report, jobs: int | None) -> None:
     """Convert several inputs into a directory, or (canonical only) one after the other to standard output."""
     if output is None and order.to != CANONICAL:
-        raise UsageError(Diagnostic("output-several", "several sessions cannot go to standard output", help="name a directory with -o DIR"))
+        raise UsageError(
+            Diagnostic(
+                "output-several", "several sessions cannot go to standard output", help="name a directory with -o DIR"
+            )
+        )
     progress = Progress(sum(job.size for job in found), "converting")
     with tempfile.TemporaryDirectory(prefix="pond-") as spool:
         target = Path(output) if output is not None else None

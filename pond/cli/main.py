@@ -2,16 +2,19 @@
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from pond._version import __version__
-from pond.cli.quick import parse
 
 # Verb -> module and one line of help. A module has `run`, or `commands` for verbs of its own.
 VERBS: dict[str, tuple[str, str]] = {
-    "convert": ("pond.cli.convert", "Turn sessions of one client into canonical events, or back into files it resumes."),
+    "convert": (
+        "pond.cli.convert",
+        "Turn sessions of one client into canonical events, or back into files it resumes.",
+    ),
     "verify": ("pond.cli.verify", "Prove on your own files that the round trip through canonical changes no value."),
     "clients": ("pond.cli.clients", "List the clients pond reads and writes, versions verified and known limits."),
     "map": ("pond.cli.map", "Check, format and explain mapping files."),
@@ -34,21 +37,38 @@ Options:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code; no traceback reaches a user."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    # Both ways of being stopped unwind the stack, so that no half-written file stays behind.
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         return _dispatch(arguments)
     except BrokenPipeError:
-        # The reader went away (`| head`): nothing more to say, and nobody to say it to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_stdout()  # the reader went away (`| head`): nothing more to say, and nobody to say it to
         return 0
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         print("pond: interrupted", file=sys.stderr)
-        return 130
+        return stop.args[0] if stop.args else 128 + signal.SIGINT
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _forget_stdout()  # the failure was reported where it happened
+
+
+def _terminate(number: int, _: object) -> None:
+    raise KeyboardInterrupt(128 + number)
+
+
+def _forget_stdout() -> None:
+    """Let the interpreter flush what is left into nothing, instead of complaining at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("--help", "-h", "help"):
         width = max(map(len, VERBS))
-        print(OVERVIEW.format(verbs="\n".join(f"  {name:<{width}}  {text}" for name, (_, text) in VERBS.items())), end="")
+        print(
+            OVERVIEW.format(verbs="\n".join(f"  {name:<{width}}  {text}" for name, (_, text) in VERBS.items())), end=""
+        )
         return 0
     if arguments[0] == "--version":
         print(f"pond {__version__}")
@@ -68,6 +88,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _run(function: Callable[..., int], name: str, arguments: list[str]) -> int:
+    from pond.cli.quick import parse
     from pond.cli.show import refuse
     from pond.diagnostics.diagnostic import PondError
 

@@ -37,7 +37,9 @@ def check(
 
 def fmt(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Mapping files, changed in place.")],
-    check: Annotated[bool, typer.Option("--check", help="Change nothing; exit with 1 where a file is not formatted.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit with 1 where a file is not formatted.")
+    ] = False,
 ) -> int:
     """Give mapping files their one layout."""
     from pond.lang.fmt import format_map

@@ -1,8 +1,8 @@
 """Reads plain command lines from a verb's own declaration, without building a parser.
 
-Typer builds a validator for every parameter, which costs more than converting a small file. A verb declares itself once,
-for typer; this module reads the same declaration, and gives up (returns None) on anything unusual, so that typer says
-what is wrong or prints help.
+Typer builds a validator for every parameter, which costs more than converting a small file. A verb declares itself
+once, for typer; this module reads the same declaration, and gives up (returns None) on anything unusual, so that typer
+says what is wrong or prints help.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,9 @@ def parse(function: Callable[..., Any], arguments: list[str]) -> dict[str, Any] 
         if isinstance(info, ArgumentInfo):
             positional.append((name, kind))
         elif isinstance(info, OptionInfo):
-            for flag in info.param_decls or (f"--{name.replace('_', '-')}",):
+            # With Annotated the first spelling arrives where a default would stand.
+            spellings = [info.default] if type(info.default) is str else []
+            for flag in [*spellings, *(info.param_decls or ())] or [f"--{name.replace('_', '-')}"]:
                 options[flag] = (name, kind)
     words = _read(arguments, options, values)
     if words is None or len(positional) > 1:

@@ -19,8 +19,12 @@ _WORTH_A_PROCESS = 1_000_000
 
 def run(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Session files or directories.")],
-    client: Annotated[str | None, typer.Option("--from", metavar="CLIENT", help="The client that wrote them; detected when absent.")] = None,
-    project: Annotated[str | None, typer.Option("--project", metavar="DIR", help="The project of sessions that name none.")] = None,
+    client: Annotated[
+        str | None, typer.Option("--from", metavar="CLIENT", help="The client that wrote them; detected when absent.")
+    ] = None,
+    project: Annotated[
+        str | None, typer.Option("--project", metavar="DIR", help="The project of sessions that name none.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     """Prove on your own files that the round trip through canonical changes no value."""
@@ -45,7 +49,9 @@ def run(
     progress.end()
     different = any(total.equal < total.records for total in totals.values())
     if json:
-        print_json({"clients": {name: _row(total) for name, total in sorted(totals.items())}, **summary(report)}, sys.stdout)
+        print_json(
+            {"clients": {name: _row(total) for name, total in sorted(totals.items())}, **summary(report)}, sys.stdout
+        )
     else:
         _table(totals, report)
     if missing:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from pond.codec.convert import Order, find_files, layout, open_input, write_canonical, write_native
+from pond.codec.convert import Input, Order, Session, find_files, layout, open_input, write_canonical, write_native
 from pond.codec.output import NewFile
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
@@ -58,7 +58,7 @@ def _is_pipe(path: Path) -> bool:
 
 
 def _spool(stream: BinaryIO) -> BinaryIO:
-    file = tempfile.TemporaryFile(prefix="pond-")
+    file = tempfile.TemporaryFile(prefix="pond-")  # noqa: SIM115 - the caller closes it
     shutil.copyfileobj(stream, file, 1 << 20)
     file.seek(0)
     return cast(BinaryIO, file)
@@ -92,20 +92,10 @@ def convert_job(job: Job, order: Order, target: Path | None, spool: Path) -> Rep
         with job.open() as file:
             source = open_input(file, job.name, job.path, order, report)
             for session in source.sessions:
-                if target is None:
-                    with open(_spooled(job, spool), "ab") as out:
-                        write_canonical(session, out)
-                    continue
-                place = target / _place(job, order, layout(session), source.client)
-                with NewFile(place) as out:
-                    if order.to == CANONICAL:
-                        write_canonical(session, out)
-                        beside: list[SideFile] = []
-                    else:
-                        beside = write_native(session, order.to, out, report, job.name)
-                for extra in beside:
-                    with NewFile(_safe_beside(place, extra.name)) as out:
-                        out.write(extra.data)
+                try:
+                    _convert_session(session, source, job, order, target, spool, report)
+                except PondError as error:  # one session cannot take the others of its stream along
+                    report.diagnostics += error.diagnostics
     except PondError as error:
         report.diagnostics += error.diagnostics
     except OSError as error:
@@ -113,12 +103,36 @@ def convert_job(job: Job, order: Order, target: Path | None, spool: Path) -> Rep
     return report
 
 
+def _convert_session(
+    session: Session, source: Input, job: Job, order: Order, target: Path | None, spool: Path, report: Report
+) -> None:  # fmt: skip
+    if target is None:
+        with open(_spooled(job, spool), "ab") as out:
+            write_canonical(session, out)
+        return
+    place = target / _place(job, order, layout(session), source.client)
+    beside: list[SideFile] = []
+    with NewFile(place) as out:
+        if order.to == CANONICAL:
+            write_canonical(session, out)
+        else:
+            beside = write_native(session, order.to, out, report, job.name)
+    place_beside(place, beside)
+
+
 def _place(job: Job, order: Order, in_layout: str, client: str) -> str:
-    """Return where the output lies below the target: the input's own place in its directory, else the client's layout."""
+    """Return where the output lies below the target: the input's place in its directory, else the client's layout."""
     place = in_layout
     if job.folder is not None and job.path is not None and client != CANONICAL:
         place = job.path.relative_to(job.folder).as_posix()
     return place.removesuffix(".jsonl").removesuffix(".json") + ".canonical.jsonl" if order.to == CANONICAL else place
+
+
+def place_beside(place: Path, beside: list[SideFile]) -> None:
+    """Write the files that belong beside the session file at `place`."""
+    for extra in beside:
+        with NewFile(_safe_beside(place, extra.name)) as out:
+            out.write(extra.data)
 
 
 def _safe_beside(place: Path, name: str) -> Path:
@@ -137,7 +151,9 @@ def converted_into(job: Job, spool: Path) -> Path | None:
     return made if made.exists() else None
 
 
-def run_jobs(jobs: list[Job], order: Order, target: Path | None, spool: Path, processes: int | None) -> Iterator[tuple[Job, Report]]:
+def run_jobs(
+    jobs: list[Job], order: Order, target: Path | None, spool: Path, processes: int | None
+) -> Iterator[tuple[Job, Report]]:
     """Yield every job with its report, in input order, using all cores where the input is worth it."""
     count = min(processes or os.cpu_count() or 1, len(jobs))
     if count < 2 or (processes is None and sum(job.size for job in jobs) < _WORTH_A_PROCESS):

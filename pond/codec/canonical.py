@@ -20,7 +20,7 @@ class CanonicalReader:
         self.source, self.report = source, report
         self._lines = source.lines()
         self._next: JsonObject | None = None  # the session row that ended the session before it
-        self._number = 0
+        self._number = self._offset = 0
         self._places: dict[tuple[str, str], int] | None = None
 
     def sessions(self) -> Iterator[tuple[JsonObject, Iterator[list[JsonObject]]]]:
@@ -75,8 +75,8 @@ class CanonicalReader:
         def duplicate(key: str) -> None:
             report.error("source-duplicate-key", f"`{key}` stands twice in one object", name, number)
 
-        for _, number, line in self._lines:
-            self._number = number
+        for offset, number, line in self._lines:
+            self._offset, self._number = offset, number
             try:
                 event = decode(line, duplicate, _DEPTH)
             except NotJson as error:
@@ -88,6 +88,10 @@ class CanonicalReader:
                 self._broken("expected a session with id, project, source_agent and options")
             else:
                 yield event
+
+    def position(self) -> int:
+        """Return how many bytes of the source have been read."""
+        return self._offset
 
     def recall(self, session_id: str, message_id: str) -> list[JsonObject]:
         """Return the events of an earlier message again; only a stream with repeated records is ever read twice."""
@@ -134,4 +138,13 @@ def _continues(event: JsonObject) -> bool:
 
 
 def _is_session(event: JsonObject) -> bool:
-    return all(type(event.get(name)) is str and event[name] for name in ("id", "project", "source_agent"))
+    """Tell whether a session row holds what writing it back relies on."""
+    options = event["options"]
+    pond, source = options.get("pond", {}), options.get("source", {})
+    return (
+        all(type(event.get(name)) is str and event[name] for name in ("id", "project", "source_agent"))
+        and type(pond) is dict
+        and all(type(pond.get(name, "")) is str for name in ("path", "form"))
+        and type(source) is dict
+        and type(source.get("beside", {})) is dict
+    )

@@ -7,12 +7,13 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from pond.codec.canonical import CanonicalReader
 from pond.codec.detect import detect
-from pond.codec.paths import ignored
+from pond.codec.paths import captures, ignored
 from pond.codec.reader import SessionReader, empty
 from pond.codec.registry import CANONICAL, Adapter, adapter, clients
 from pond.codec.report import Report
@@ -20,7 +21,7 @@ from pond.codec.source import LineSource, Source, open_document
 from pond.codec.writer import SessionWriter, SideFile, side_files
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
 from pond.diagnostics.span import Span
-from pond.model.json_text import Json, JsonObject, encode_line
+from pond.model.json_text import Json, JsonObject, encode_line, encode_lines
 
 Groups = Iterator[list[JsonObject]]
 Tick = Callable[[int], None]
@@ -38,6 +39,7 @@ class Session:
     row: JsonObject
     groups: Groups
     recall: Callable[[str], list[JsonObject]]
+    position: Callable[[], int]  # how far the source has been read
     wrote: Tick | None = None  # told the size of every record written back, where reading left a proof open
 
 
@@ -72,9 +74,8 @@ def open_input(file: BinaryIO, name: str, path: Path | None, order: Order, repor
         client = detect(source)
     if client is None:
         known = ", ".join([*clients(), CANONICAL])
-        raise SourceFault(
-            Diagnostic("source-unrecognised", "no adapter recognises these records", Span(name, 1), help=f"name one of {known} with --from")
-        )  # fmt: skip
+        what, help = "no adapter recognises these records", f"name one of {known} with --from"
+        raise SourceFault(Diagnostic("source-unrecognised", what, Span(name, 1), help=help))
     if client == CANONICAL:
         assert isinstance(source, LineSource)
         return Input(client, source, _canonical_sessions(CanonicalReader(source, report), report))
@@ -98,16 +99,15 @@ def _source_sessions(owner: Adapter, source: Source, report: Report, order: Orde
     report.sessions += 1
     if order.to == owner.client and source.form == "lines":
         # Both faces meet here: what is written proves what was read, and one proof is enough.
-        yield Session(reader.session, reader.records(prove=False), reader.recall, reader.wrote)
+        yield Session(reader.session, reader.records(prove=False), reader.recall, reader.position, reader.wrote)
     else:
-        yield Session(reader.session, reader.records(), reader.recall)
+        yield Session(reader.session, reader.records(), reader.recall, reader.position)
 
 
 def _canonical_sessions(reader: CanonicalReader, report: Report) -> Iterator[Session]:
     for row, groups in reader.sessions():
         report.sessions += 1
-        session_id = row["id"]
-        yield Session(row, _counted(groups, report), lambda message_id: reader.recall(session_id, message_id))
+        yield Session(row, _counted(groups, report), partial(reader.recall, row["id"]), reader.position)
 
 
 def _counted(groups: Groups, report: Report) -> Groups:
@@ -133,15 +133,12 @@ def _uncollected() -> Iterator[None]:
 
 def write_canonical(session: Session, out: BinaryIO, progress: Tick = _no_tick) -> None:
     """Write a session as canonical JSONL: the row, then every message followed by its parts."""
-    write = out.write
-    write(encode_line(session.row))
-    done = 0
+    out.write(encode_line(session.row))
     with _uncollected():
         for number, events in enumerate(session.groups):
-            for event in events:
-                done += write(encode_line(event))
+            out.writelines(encode_lines(events))
             if not number & _TICK_EVERY:
-                progress(done)
+                progress(session.position())
 
 
 def write_native(
@@ -156,18 +153,17 @@ def write_native(
     if form == "document":
         out.write(_document(values, owner, beside))
         return beside
-    write, done, wrote = out.write, 0, session.wrote
+    write, wrote = out.write, session.wrote
     with _uncollected():
         for number, value in enumerate(values):
             if type(value) is SideFile:
                 beside.append(value)
                 continue
             size = write(encode_line(value))
-            done += size
             if wrote is not None:
                 wrote(size)
             if not number & _TICK_EVERY:
-                progress(done)
+                progress(session.position())
     return beside
 
 
@@ -187,28 +183,28 @@ def native_adapter(session: Session, target: str) -> Adapter:
     """Return the target's adapter where the session is its own; raise UsageError where restoring would be foreign."""
     origin = session.row["source_agent"]
     if origin != target:
-        raise UsageError(
-            Diagnostic(
-                "usage-foreign", f"session `{session.row['id']}` was written by {origin}; this version writes it back as {origin} or canonical",
-                rule="adapter-native-restore-lossless",
-            )
-        )  # fmt: skip
+        what = (
+            f"session `{session.row['id']}` was written by {origin}; this version restores it as {origin} or canonical"
+        )
+        raise UsageError(Diagnostic("usage-foreign", what, rule="adapter-native-restore-lossless"))
     return adapter(target)
 
 
 def layout(session: Session) -> str:
     """Return where the session's file lies in its client's own layout, from stored facts; never outside the target."""
     pond = session.row["options"].get("pond", {})
-    path = pond.get("path") if type(pond) is dict else None
-    suffix = ".json" if type(pond) is dict and pond.get("form") == "document" else ".jsonl"
-    text = path if type(path) is str else session.row["id"] + suffix
+    suffix = ".json" if pond.get("form") == "document" else ".jsonl"
+    text = pond.get("path") or session.row["id"] + suffix
     # Stored names are data: no absolute path, no step upwards, no control character gets to the file system.
     parts = [p for p in text.replace("\\", "/").split("/") if p not in ("", ".", "..")]
-    return "/".join("".join(c if c.isprintable() and c != ":" else "_" for c in part)[:200] for part in parts) or "session" + suffix
+    return (
+        "/".join("".join(c if c.isprintable() and c != ":" else "_" for c in part)[:200] for part in parts)
+        or "session" + suffix
+    )
 
 
 def find_files(directory: Path, report: Report) -> Iterator[Path]:
-    """Yield the session files of a store, sorted; report what cannot be looked at. Links to directories are not followed."""
+    """Yield the session files of a store, sorted; report what cannot be looked at. Links are not followed."""
     ignores = {k: v for c in clients() for k, v in adapter(c).module.IGNORES.items()}
 
     def unreadable(error: OSError) -> None:
@@ -218,15 +214,12 @@ def find_files(directory: Path, report: Report) -> Iterator[Path]:
         names.sort()
         for name in sorted(files):
             path = Path(folder, name)
-            if path.suffix == ".jsonl" and not ignored(path, ignores):
-                yield path
-            elif path.suffix == ".json" and _is_document_name(path):
+            session = path.suffix == ".jsonl" and not ignored(path, ignores)
+            if session or (path.suffix == ".json" and _is_document_name(path)):
                 yield path
 
 
 def _is_document_name(path: Path) -> bool:
-    from pond.codec.paths import captures
-
     for client in clients():
         module = adapter(client).module
         named = tuple(p for p in module.FILES if p.endswith(".json") and p != "{file}.json")

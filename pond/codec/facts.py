@@ -33,7 +33,9 @@ def gather(module: ModuleType, source: Source, project: str | None) -> JsonObjec
             if type(value) is str and value:
                 fields[name] = value
                 if name == "project":
-                    project_from = "record" if origin.first else "directory" if origin.capture == "directory" else "path"
+                    project_from = (
+                        "record" if origin.first else "directory" if origin.capture == "directory" else "path"
+                    )
                 break
     if "project" not in fields and project:
         fields["project"], project_from = project, "argument"
@@ -58,7 +60,9 @@ def gather(module: ModuleType, source: Source, project: str | None) -> JsonObjec
 
 def _require(fields: JsonObject, source: Source) -> None:
     if "id" not in fields:
-        raise SourceFault(Diagnostic("source-no-id", "no record and no file name gives the session an id", Span(source.name, 1)))
+        raise SourceFault(
+            Diagnostic("source-no-id", "no record and no file name gives the session an id", Span(source.name, 1))
+        )
     if "project" not in fields:
         raise SourceFault(
             Diagnostic(
@@ -88,7 +92,10 @@ def _first_values(module: ModuleType, source: Source, path: dict[str, str]) -> d
     """Return the first fitting value of every record origin that can still matter."""
     found: dict[Origin | str, str] = {}
     session = dict(module.SESSION)
-    wanted = {key: _Wanted(name, origin, _needle(origin), _quoted(origin.first[0])) for name, key, origin in _wanted(module, path)}
+    wanted = {
+        key: _Wanted(name, origin, _needle(origin), _quoted((origin.first or ("",))[0]))
+        for name, key, origin in _wanted(module, path)
+    }
 
     def look(line: bytes, keys: list[Origin | str]) -> None:
         try:
@@ -107,7 +114,7 @@ def _first_values(module: ModuleType, source: Source, path: dict[str, str]) -> d
         for key in [k for k in wanted if k in found or _settled(k, session[wanted[k].field], path, found)]:
             del wanted[key]
 
-    near = wanted.keys()
+    near = set(wanted)
     for count, (offset, _, line) in enumerate(source.lines()):
         if count == _FIRST:
             # A key that is not in the text is not in the record; searching bytes is far cheaper than decoding.
@@ -172,7 +179,11 @@ def _quoted(word: str) -> bytes:
 
 def _value(origin: Origin, record: JsonObject, module: ModuleType) -> str | None:
     assert origin.first is not None
-    if origin.of is not None and at(record, *module.DISCRIMINATOR) != origin.of and module.label_of(record) != origin.of:
+    if (
+        origin.of is not None
+        and at(record, *module.DISCRIMINATOR) != origin.of
+        and module.label_of(record) != origin.of
+    ):
         return None
     value: Json = at(record, *origin.first)
     if value is MISSING:

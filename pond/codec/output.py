@@ -26,7 +26,9 @@ class NewFile:
     def __enter__(self) -> BinaryIO:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle, self._temporary = tempfile.mkstemp(prefix=f".{self.path.name[:80]}.", suffix=".tmp", dir=self.path.parent)
+            handle, self._temporary = tempfile.mkstemp(
+                prefix=f".{self.path.name[:80]}.", suffix=".tmp", dir=self.path.parent
+            )
         except OSError as error:
             raise failed(self.path, error) from None
         self._file = os.fdopen(handle, "wb")

@@ -22,7 +22,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def captures(path: Path | None, patterns: tuple[str, ...]) -> dict[str, str]:
-    """Return what the first fitting pattern captures, `_tail` (the part of the path the client's layout fixes) included."""
+    """Return what the first fitting pattern captures; `_tail` is the part of the path the client's layout fixes."""
     if path is None:
         return {}
     absolute = Path(path).absolute()

@@ -17,7 +17,7 @@ from pond.codec.source import Source
 from pond.diagnostics.diagnostic import SourceFault
 from pond.lang.context import Reading
 from pond.model.bounds import MAX_TEXT, bound
-from pond.model.equal import same
+from pond.model.equal import fingerprint
 from pond.model.json_text import Json, JsonObject, NotJson, decode, decode_unproved
 
 VALUE, BESIDE = "value", "beside"
@@ -31,17 +31,21 @@ class SessionReading(Reading):
         self.source, self.report = source, report
         self.number = 0
         self.line = b""
+        self._versions: dict[str, dict[bytes, str]] = {}  # ids met more than once: content -> message id
 
     def identify(self, own: str, record: JsonObject) -> str | None:
         # The same id again: an equal record is a repeat, another one gets a key of its own (adapter-integrity-dedup).
-        name, number = own, 1
-        while (place := self.seen.setdefault(hash(name), self.place)) != self.place:
-            if same(decode(self.source.line_at(place), _ignore), decode(self.line, _ignore)):
-                self.report.repeats += 1
-                self.repeated = name
-                return None
-            number += 1
-            name = f"{own}~{number}"
+        versions = self._versions.get(own)
+        if versions is None:
+            first = decode(self.source.line_at(self.seen[hash(own)]), _ignore)
+            versions = self._versions[own] = {fingerprint(first): own}
+        print_ = fingerprint(decode(self.line, _ignore))
+        if print_ in versions:
+            self.report.repeats += 1
+            self.repeated = versions[print_]
+            return None
+        name = versions[print_] = f"{own}~{len(versions) + 1}"
+        self.seen[hash(name)] = self.place
         return name
 
     def offset_of(self, message_id: str) -> int:
@@ -121,7 +125,9 @@ class SessionReader:
                 continue
             seq += 1
             if len(line) > MAX_TEXT:
-                record = bound(record, MAX_TEXT, lambda size: context.note("source-truncated", "$", f"{size} bytes replaced"))
+                record = bound(
+                    record, MAX_TEXT, lambda size: context.note("source-truncated", "$", f"{size} bytes replaced")
+                )
             if type(record) is not dict:
                 report.unnamed("(not an object)")
                 yield [_carry_value(record, context)]
@@ -136,6 +142,9 @@ class SessionReader:
             except OSError as error:
                 report.error("source-unreadable", str(error.strerror).lower(), str(path))
 
+    def position(self) -> int:
+        """Return how many bytes of the source have been read."""
+        return self._context.place
 
     def wrote(self, size: int) -> None:
         """Hear how long the record that was just written is; look for a hidden duplicate key where it differs."""
@@ -155,7 +164,12 @@ class SessionReader:
 
 def _carry_value(value: Json, context: Reading) -> JsonObject:
     """Return the message that carries a line which is JSON but not an object."""
-    event: JsonObject = {"kind": "message", "role": "system", "id": context.derive({}), "session_id": context.session_id}
+    event: JsonObject = {
+        "kind": "message",
+        "role": "system",
+        "id": context.derive({}),
+        "session_id": context.session_id,
+    }
     if context.anchor is not None:
         event["timestamp"] = context.anchor
     event["content"] = ""

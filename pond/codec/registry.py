@@ -66,7 +66,7 @@ def _compiled(folder: Path) -> ModuleType:
     text = (folder / f"{folder.name}.map").read_bytes()
     try:
         module = importlib.import_module(f"pond.adapters.{folder.name}.compiled")
-        if (module.DIGEST, module.COMPILER) == (hashlib.sha256(text).hexdigest()[:16], COMPILER):
+        if (hashlib.sha256(text).hexdigest()[:16], COMPILER) == (module.DIGEST, module.COMPILER):
             return module
     except ImportError:
         pass

@@ -59,13 +59,11 @@ class LineSource:
         file = self._file
         file.seek(0)
         start = file.read(4)
-        if start[:2] in _WIDE or start[1::2] == b"\0\0" or start[::2] == b"\0\0" and len(start) == 4:
+        if start[:2] in _WIDE or b"\0\0" in (start[1::2], start[::2]):
             raise SourceFault(Diagnostic("source-encoding", "expected UTF-8, found UTF-16 text", Span(self.name, 1)))
         offset = len(_BOM) if start.startswith(_BOM) else 0
         file.seek(offset)
-        number = 0
-        for raw in file:
-            number += 1
+        for number, raw in enumerate(file, 1):
             if raw[-2:] == b"}\n":
                 yield offset, number, raw  # as it is: no copy on the common road
             elif text := raw.strip(_BLANK):
@@ -124,7 +122,9 @@ class DocumentSource:
         return b"\n".join(self._lines)
 
 
-def open_document(text: bytes, keys: tuple[str, str], name: str, path: Path | None, report: Report) -> DocumentSource | None:
+def open_document(
+    text: bytes, keys: tuple[str, str], name: str, path: Path | None, report: Report
+) -> DocumentSource | None:
     """Return the document source, where `text` is one JSON object with the two keys; None where it is not."""
 
     def duplicate(key: str) -> None:

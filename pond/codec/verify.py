@@ -84,7 +84,9 @@ def _strict(file: BinaryIO, document: bool) -> Iterator[tuple[int, Json]]:
             continue  # the reader reported it as a fault; there is nothing to compare
 
 
-def _compare(name: str, source: Iterator[tuple[int, Json]], restored: Iterator[tuple[int, Json]], verdict: Verdict) -> None:
+def _compare(
+    name: str, source: Iterator[tuple[int, Json]], restored: Iterator[tuple[int, Json]], verdict: Verdict
+) -> None:
     shown = 0
     for left, right in zip_longest(source, restored, fillvalue=(0, _GONE)):
         number, value = left

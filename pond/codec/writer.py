@@ -1,4 +1,4 @@
-"""Canonical events -> the client's own records. Native only: the session's origin decides (adapter-native-restore-lossless)."""
+"""Canonical events -> the client's own records, where the session is the client's own."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def side_files(session: JsonObject) -> list[SideFile]:
 
 
 class SessionWriter:
-    """Writes one session's records back. `recall` gives the events of an earlier message again, for repeated records."""
+    """Writes one session's records back. `recall` gives an earlier message's events again, for repeated records."""
 
     def __init__(self, adapter: Adapter, session: JsonObject, recall: Recall, report: Report, name: str) -> None:
         self._write = adapter.module.write

@@ -38,6 +38,7 @@ from pond.lang.plan import (
 MOST_ERRORS = 20
 _KNOWN: TypeAlias = dict[Keys, frozenset[str]]
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_ITEM_WORDS = {"part", "generic", "executed_by", "keeps"}  # keys so named must be quoted
 _HOLE = re.compile(r"\{([^{}]+)\}")
 
 
@@ -387,7 +388,7 @@ class _Checker:
                 continue
             if len(item.source.keys) == 1 and (
                 item.source.keys[0] in ("true", "false", "null")
-                or (item.source.quoted and _NAME.fullmatch(item.source.keys[0]))
+                or (item.source.quoted and _NAME.fullmatch(item.source.keys[0]) and item.source.keys[0] not in _ITEM_WORDS)
             ):
                 self._literal(item.source.span)
                 continue

@@ -832,13 +832,13 @@ class _Writer:
 
 def _dispatch(plan: Plan, names: dict[str, str], out: _Source) -> None:
     literals = list(dict.fromkeys(owner.literal for owner in (*plan.kinds, *plan.carried) if owner.literal is not None))
-    for literal in [*literals, None]:
-        _choose(plan, literal, f"choose_{_chosen(literal, literals)}", names, out)
     out()
     out()
     with out.block("def carry(r, c):"):
         out("c.drift('source-drift-kind', drift_name(r), ())")
         out(f"return read_{names[CARRY]}(r, c)")
+    for literal in [*literals, None]:
+        _choose(plan, literal, f"choose_{_chosen(literal, literals)}", names, out)
     _drift_name(plan, out)
     out()
     out()
@@ -907,29 +907,78 @@ def _chosen(literal: str | None, literals: list[str]) -> str:
     return "untyped" if literal is None else f"{literals.index(literal)}_{_word(literal)}"
 
 
+_Owner = tuple[tuple[Condition, ...], str]  # conditions, and the function that takes the record when they hold
+
+
 def _choose(plan: Plan, literal: str | None, name: str, names: dict[str, str], out: _Source) -> None:
     """Emit the choice among the kinds of one discriminator value: first fit, then the carried ones, then drift."""
-    owners: list[tuple[tuple[Condition, ...], str]] = [
-        (k.conditions, f"return read_{names[k.label]}(r, c)") for k in plan.kinds if k.literal == literal
-    ]
-    owners += [(e.conditions, f"return read_{names[CARRY]}(r, c)") for e in plan.carried if e.literal == literal]
+    owners: list[_Owner] = [(k.conditions, f"read_{names[k.label]}") for k in plan.kinds if k.literal == literal]
+    owners += [(e.conditions, f"read_{names[CARRY]}") for e in plan.carried if e.literal == literal]
+    shared = _shared_path(owners)
+    if shared is None:
+        _chain(name, owners, out)
+        return
+    # Where the path has a value, whoever wants it absent is out of the question.
+    present = [o for o in owners if not any(c.op == "no" and c.keys == shared for c in o[0])]
+    table = []
+    for number, value in enumerate(dict.fromkeys(v for o in owners for v in _values(o, shared))):
+        mine = [(o[0][1:], o[1]) if _values(o, shared) else o for o in present if value in (_values(o, shared) or (value,))]
+        if mine[0][0]:
+            _chain(f"{name}_{number}", mine, out)
+            table.append(f"{value!r}: {name}_{number}")
+        else:
+            table.append(f"{value!r}: {mine[0][1]}")
+    _chain(f"{name}_other", [o for o in owners if not _values(o, shared)], out)
+    out()
+    out()
+    out(f"{name.upper()} = {{{', '.join(table)}}}")
+    out()
+    out()
+    with out.block(f"def {name}(r, c):"):
+        _bind("k", shared, out)
+        out(f"return ({name.upper()}.get(k, {name}_other) if type(k) is str else {name}_other)(r, c)")
+
+
+def _shared_path(owners: list[_Owner]) -> Keys | None:
+    """Return the path most kinds ask about first, where looking its value up beats asking one after the other."""
+    firsts = [o[0][0].keys for o in owners if o[0] and _is_text_test(o[0][0])]
+    best = max(firsts, key=firsts.count, default=None)
+    return best if best is not None and firsts.count(best) > 2 else None
+
+
+def _is_text_test(condition: Condition) -> bool:
+    return condition.op == "in" and all(type(v) is str for v in condition.values)
+
+
+def _values(owner: _Owner, path: Keys) -> tuple[object, ...]:
+    """Return the values under which the table leads to this owner; none where it must be asked for every value."""
+    first = owner[0][0] if owner[0] else None
+    return first.values if first is not None and first.keys == path and _is_text_test(first) else ()
+
+
+def _bind(variable: str, keys: Keys, out: _Source) -> None:
+    if len(keys) == 2:  # the common case, spelled out: a call costs more than both steps
+        out(f"{variable} = v.get({keys[1]!r}, MISSING) if type(v := r.get({keys[0]!r})) is dict else MISSING")
+    else:
+        out(f"{variable} = at(r, {', '.join(map(repr, keys))})")
+
+
+def _chain(name: str, owners: list[_Owner], out: _Source) -> None:
+    """Emit a function that asks one owner after the other."""
     out()
     out()
     with out.block(f"def {name}(r, c):"):
         asked = [condition.keys for conditions, _ in owners for condition in conditions]
         bound = {keys: f"t{n}" for n, keys in enumerate(dict.fromkeys(k for k in asked if asked.count(k) > 1))}
         for keys, variable in bound.items():
-            if len(keys) == 2:  # the common case, spelled out: a call costs more than both steps
-                out(f"{variable} = v.get({keys[1]!r}, MISSING) if type(v := r.get({keys[0]!r})) is dict else MISSING")
-            else:
-                out(f"{variable} = at(r, {', '.join(map(repr, keys))})")
+            _bind(variable, keys, out)
         for conditions, action in owners:
             tests = " and ".join(_test(c, "r", bound) for c in conditions)
             if not tests:
-                out(action)
+                out(f"return {action}(r, c)")
                 return
             with out.block(f"if {tests}:"):
-                out(action)
+                out(f"return {action}(r, c)")
         out("return carry(r, c)")
 
 

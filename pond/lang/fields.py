@@ -43,7 +43,11 @@ def fields_of(name: str) -> dict[str, Field]:
     out = {}
     for field, schema in definition["properties"].items():
         positional = field in _POSITIONAL and not (name == "Session" and field == "id")
-        positional = positional or (field == "source_agent") or (field == "content" and name != "SystemMessage" and name in ROLES)
+        positional = (
+            positional
+            or (field == "source_agent")
+            or (field == "content" and name != "SystemMessage" and name in ROLES)
+        )
         out[field] = Field(_type(schema), field in required, positional)
     return out
 

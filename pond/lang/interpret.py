@@ -233,7 +233,9 @@ def _keep_spelling(rule: Rule, value: Json, values: tuple[Json, ...], spelling: 
         spelling[dotted(rule.source)] = value  # the writer leaves out what equals the fallback
 
 
-def _imply(rules: tuple[ImpliedRule, ...], record: JsonObject, session_id: str, project: str, absent: list[str]) -> None:
+def _imply(
+    rules: tuple[ImpliedRule, ...], record: JsonObject, session_id: str, project: str, absent: list[str]
+) -> None:
     for rule in rules:
         value = get(record, rule.source)
         if value is MISSING:
@@ -523,7 +525,9 @@ def _items(
     return out
 
 
-def _write_list(rule: ListPlan, queues: list[list[tuple[PartPlan, Json]]], record: JsonObject, pond: JsonObject) -> None:
+def _write_list(
+    rule: ListPlan, queues: list[list[tuple[PartPlan, Json]]], record: JsonObject, pond: JsonObject
+) -> None:
     name = dotted(rule.source)
     weave = pond.get("weave", {}).get(name)
     shape = pond.get("shape", {}).get(name, rule.shapes[0])
@@ -537,5 +541,7 @@ def _write_list(rule: ListPlan, queues: list[list[tuple[PartPlan, Json]]], recor
     elif weave is None:
         put(record, rule.source, [item for queue in mine for item in queue])
     else:
-        sources = {str(i): iter(queue) for i, queue in enumerate(mine)} | {"r": iter(present if type(present) is list else [])}
+        sources = {str(i): iter(queue) for i, queue in enumerate(mine)} | {
+            "r": iter(present if type(present) is list else [])
+        }
         put(record, rule.source, [next(sources[origin]) for origin in weave])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 import orjson
+import xxhash
 
-from pond.model.json_text import Json
+from pond.model.json_text import Json, encode_exactly
 
 
 def same(left: Json, right: Json) -> bool:
@@ -15,6 +16,21 @@ def same(left: Json, right: Json) -> bool:
         return orjson.dumps(left, option=orjson.OPT_SORT_KEYS) == orjson.dumps(right, option=orjson.OPT_SORT_KEYS)
     except (TypeError, RecursionError):
         return first_difference(left, right) is None
+
+
+def fingerprint(value: Json) -> bytes:
+    """Return a digest that equal values share and others do not (by any chance worth considering)."""
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except (TypeError, RecursionError):
+        text = encode_exactly(_sorted(value)).encode("utf-8")
+    return xxhash.xxh3_128_digest(text)
+
+
+def _sorted(value: Json) -> Json:
+    if type(value) is dict:
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if type(value) is list else value
 
 
 def first_difference(left: Json, right: Json, path: str = "$") -> str | None:

@@ -51,7 +51,7 @@ def decode(line: bytes, duplicate_key: Callable[[str], None], max_depth: int = M
         value = _exact_decoder.decode(line)
         if _key_count(value, max_depth) == _key_ends(line):
             return value
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     value = decode_strictly(line, duplicate_key)
     _key_count(value, max_depth)
@@ -62,7 +62,7 @@ def decode_unproved(line: bytes, duplicate_key: Callable[[str], None]) -> Json:
     """Return the exact value of `line`, but look for duplicate keys only where the fast road does not take it."""
     try:
         return _exact_decoder.decode(line)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return decode(line, duplicate_key)
 
 
@@ -107,6 +107,14 @@ def encode_line(value: Json) -> bytes:
         return _fast_dumps(value, None, _NEWLINE)
     except (TypeError, RecursionError):
         return encode_exactly(value).encode("utf-8") + b"\n"
+
+
+def encode_lines(values: list[JsonObject]) -> list[bytes]:
+    """Return each value's text with its line end."""
+    try:
+        return [_fast_dumps(value, None, _NEWLINE) for value in values]
+    except (TypeError, RecursionError):
+        return [encode_line(value) for value in values]
 
 
 def encode_exactly(value: Json) -> str:

@@ -415,15 +415,19 @@ def store(client: str, megabytes: float) -> Path:
     return _kept(f"{client}-{megabytes:g}mb", fill)
 
 
-def one_file(client: str, megabytes: float) -> Path:
-    """Return one session of that length."""
+def one_file(client: str, megabytes: float, directory: Path | None = None) -> Path:
+    """Return one session of that length, in `directory`; without one it is kept for the next run."""
 
     def fill(directory: Path) -> None:
         dice = random.Random(f"{SEED}/{client}/one")
         session = Session(Texts(dice), 0)
         write_file(directory / path_of(client, session), client, session, dice, int(megabytes * 1e6))
 
-    return next(_kept(f"{client}-one-{megabytes:g}mb", fill).rglob("*.jsonl"))
+    name = f"{client}-one-{megabytes:g}mb"
+    if directory is None:
+        return next(_kept(name, fill).rglob("*.jsonl"))
+    fill(directory / name)
+    return next((directory / name).rglob("*.jsonl"))
 
 
 def _kept(name: str, fill: Callable[[Path], None]) -> Path:

@@ -42,14 +42,14 @@ def memory(megabytes: float, directory: Path) -> list[Figure]:
     """Measure the peak of converting one long file of each client, to its own form, to canonical and back."""
     detail: dict[str, float] = {}
     for client in CLIENTS:
-        file = one_file(client, megabytes)
+        file = one_file(client, megabytes, directory)  # too long to be kept between runs
         canonical, native = directory / f"{client}.canonical.jsonl", directory / f"{client}.jsonl"
         runs = {"own": (file, client, native), "to canonical": (file, "canonical", canonical)}
         runs["from canonical"] = (canonical, client, directory / f"{client}.back.jsonl")
         for name, (source, to, out) in runs.items():
             detail[f"{client} {name}"], _ = _watched([*POND, "convert", str(source), "--to", to, "-o", str(out)])
-        for file in (canonical, native, runs["from canonical"][2]):
-            file.unlink()
+        for made in (file, canonical, native, runs["from canonical"][2]):
+            made.unlink()
     return [
         Figure(f"memory of {megabytes:g} MB", max(detail.values()), "MB", MEMORY_LIMIT, at_least=False, detail=detail)
     ]

@@ -705,6 +705,54 @@ def test_a_signal_in_the_middle_leaves_nothing(client: Client, how: signal.Signa
     assert list(tmp_path.iterdir()) == []
 
 
+def _signal_once_writing(process: subprocess.Popen[bytes], out: Path, how: signal.Signals) -> Done:
+    """Send `how` to the whole process group, as a terminal does, as soon as there is a file in `out`."""
+    while process.poll() is None and not [entry for entry in out.rglob("*") if entry.is_file()]:
+        time.sleep(0.0005)
+    if process.poll() is None:
+        os.killpg(process.pid, how)
+    return finish(process)
+
+
+@both_clients
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_signal_while_writing_leaves_nothing(client: Client, how: signal.Signals, tmp_path: Path) -> None:
+    file = client.session(tmp_path / "in", "stopped", turns=4000)
+    out = tmp_path / "out"
+    out.mkdir()
+    process = start("convert", file, "--to", client.name, "-o", out / "s.jsonl", before=os.setsid)
+    done = _signal_once_writing(process, out, how)
+    assert done.code in (-how, 128 + how), "the signal came too late to say anything"
+    assert list(out.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_signal_to_several_processes_leaves_whole_files_only(how: signal.Signals, tmp_path: Path) -> None:
+    for n in range(12):
+        CODEX.session(tmp_path / "in", f"many {n}", turns=500)
+    out = tmp_path / "out"
+    out.mkdir()
+    words: list[str | Path] = ["convert", tmp_path / "in", "--to", "codex", "-o", out, "--jobs", "2"]
+    done = _signal_once_writing(start(*words, before=os.setsid), out, how)
+    assert done.code in (-how, 128 + how), "the signal came too late to say anything"
+    assert _tree(out) <= _tree(tmp_path / "in")
+    for name in _tree(out):
+        assert values_of(out / name) == values_of(tmp_path / "in" / name)
+
+
+def test_a_reader_that_goes_away_stops_several_processes(tmp_path: Path) -> None:
+    for n in range(12):
+        CODEX.session(tmp_path / "in", f"many {n}", turns=200)
+    process = start("convert", tmp_path / "in", "--to", "canonical", "--jobs", "2")
+    assert process.stdout is not None
+    assert exact(process.stdout.readline())["kind"] == "session"  # type: ignore[index]
+    process.stdout.close()
+    process.stdout = None
+    done = finish(process)
+    assert done.err == ""
+    assert done.code in (0, -signal.SIGPIPE, 128 + signal.SIGPIPE)
+
+
 @both_clients
 def test_a_kill_in_the_middle_leaves_no_file_of_that_name(client: Client, tmp_path: Path) -> None:
     file = client.session(tmp_path / "in", "killed", turns=3000)

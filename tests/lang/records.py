@@ -1,4 +1,4 @@
-"""Random source records: some that fit a mapping's rules, then bent in every way a client or a bad day could bend them."""
+"""Random source records: first such as fit a mapping's rules, then bent as a client or a bad day could bend them."""
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -12,16 +12,17 @@ TIMES = (
     "2026-03-04T05:06:07.123456Z", "2026-03-04T05:06:07.123456789Z", "2026-03-04T05:06:07.000+00:00",
     "2026-03-04T05:06:07.5+05:30", "2026-03-04t05:06:07z", "2026-03-04 05:06:07.250-11:00", "0001-01-01T00:00:00.000Z",
     "9999-12-31T23:59:59.999Z", "0001-01-01T00:00:00+01:00", "2026-03-04T05:06:60.000Z", "2026-13-04T05:06:07.000Z",
-    "2026-03-04T24:00:00.000Z", "2026-03-04T05:06:07", "2026-03-04T05:06:07,000Z", "20260304T050607.000000Z", "soon", "",
+    "2026-03-04T24:00:00.000Z", "2026-03-04T05:06:07", "2026-03-04T05:06:07,000Z", "20260304T050607.000000Z",
+    "soon", "",
 )  # fmt: skip
 MOMENTS = (
     1_772_600_767_089, 1_772_600_767, 0, -1, 1.5, 1_772_600_767.25, -0.0, 1e15, 253_402_300_799_999, 2**53 + 1, 10**30,
     253_402_300_800, -62_135_596_800_000, 1e-9, 0.1, 1_772_600_767_089.5,
 )  # fmt: skip
 TEXTS_OF_JSON = (
-    '{"a":1}', '{"a": 1}', '{"a":1.0}', '{"a":1,"a":2}', '{"a":12345678901234567890123}', "[1,2]", "[1, 2]", "null", '"x"',
-    '{"é":"\\u00e9"}', '{"\\u00e9":1}', "{}", "", " {}", "{", "not json", "1e400", "NaN", "-0.0", '{\n  "a": 1\n}', "1E5",
-    '"\\ud800"', "[" * 300 + "]" * 300, '{"a":"\\/"}', "-0", "1.10", "true",
+    '{"a":1}', '{"a": 1}', '{"a":1.0}', '{"a":1,"a":2}', '{"a":12345678901234567890123}', "[1,2]", "[1, 2]",
+    "null", '"x"', '{"é":"\\u00e9"}', '{"\\u00e9":1}', "{}", "", " {}", "{", "not json", "1e400", "NaN", "-0.0",
+    '{\n  "a": 1\n}', "1E5", '"\\ud800"', "[" * 300 + "]" * 300, '{"a":"\\/"}', "-0", "1.10", "true",
 )  # fmt: skip
 DATA_URLS = (
     "data:image/png;base64,aGk=", "data:a;base64,", "data:text/plain;charset=utf-8;base64,eA", "data:,x", "https://e.org/x",
@@ -43,8 +44,9 @@ WORDS = (
     "x" * 300,
 )
 PLAIN: tuple[Json, ...] = (
-    None, True, False, 0, 1, -1, 2**63 - 1, 0.0, -0.0, 1.0, 1e300, 5e-324, 0.1, "", " ", "x", "\x00", "\u2028", "\U0001f986",
-    [], {}, [[]], [{}], [None], {"": {}}, {"type": "text"}, {"type": None}, {"type": ["text"]}, {"type": {}},
+    None, True, False, 0, 1, -1, 2**63 - 1, 0.0, -0.0, 1.0, 1e300, 5e-324, 0.1, "", " ", "x", "\x00", "\u2028",
+    "\U0001f986", [], {}, [[]], [{}], [None], {"": {}}, {"type": "text"}, {"type": None}, {"type": ["text"]},
+    {"type": {}},
 )  # fmt: skip
 # Values that the fast JSON library cannot print or read.
 HARD: tuple[Json, ...] = (
@@ -325,9 +327,12 @@ def _objects(value: Json) -> Iterator[JsonObject]:
 
 def _paths(plan: Plan, kind: KindPlan) -> Iterator[Keys]:
     yield plan.discriminator
-    yield from (r.source for r in (*kind.rules, *kind.implied, *kind.lists))
+    yield from (listed.source for listed in kind.lists)
+    yield from (rule.source for rule in kind.rules)
+    yield from (implied.source for implied in kind.implied)
     for part in kind.all_parts:
-        yield from (r.source for r in (*part.rules, *part.implied))
+        yield from (rule.source for rule in part.rules)
+        yield from (implied.source for implied in part.implied)
         yield from (c.keys for c in part.conditions)
     yield from (c.keys for c in kind.conditions)
     yield from (tuple(names) for names in kind.known.values())

@@ -1,6 +1,7 @@
-"""Whose words: what the harness put into a person's turn is cut off exactly, and what a person only quotes stays theirs."""
+"""Whose words: what the harness put into a person's turn is cut off exactly; what a person quotes stays theirs."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from time import process_time
 
 import pytest
@@ -27,7 +28,7 @@ def cut(text: str) -> str:
     """Return the text with its injected runs in double square brackets."""
     runs = TABLE.split(text)
     assert "".join(run for _, run in runs) == text
-    assert all(one[0] != two[0] for one, two in zip(runs, runs[1:], strict=False)), "neighbours alike"
+    assert all(one[0] != two[0] for one, two in pairwise(runs)), "neighbours alike"
     return "".join(run if provenance == CONVERSATIONAL else f"[[{run}]]" for provenance, run in runs)
 
 
@@ -95,8 +96,8 @@ def test_cutting(text: str, expected: str) -> None:
 
 
 WORDS = [
-    "<note>", "</note>", "<note-list", "</note-list>", "<args>", "</args>", "# Context:", "## Request:", "```", "~~~", "\n", " ",
-    "hello", "Caution: ", "[stopped]", "\u2028", "\r\n", "é",
+    "<note>", "</note>", "<note-list", "</note-list>", "<args>", "</args>", "# Context:", "## Request:", "```", "~~~",
+    "hello", "Caution: ", "[stopped]", "\u2028", "\r\n", "é", "\n", " ",
 ]  # fmt: skip
 
 
