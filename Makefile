@@ -17,9 +17,15 @@ step = @printf '%-12s' '$(1)'; \
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) ## Convert the bundled sample session and show the result
-	@out=$$($(BIN)/pond convert adapters/claude_code/fixtures/tour --to canonical) || exit 1; \
-	  printf '%s\n' "$$out" | head -n 12 | cut -c 1-160
+demo: $(READY) ## Take the bundled sessions to canonical and back, and show that nothing changed
+	@set -e; PATH="$(CURDIR)/$(BIN):$$PATH"; out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; \
+	  echo '$$ pond convert adapters/claude_code/fixtures/tour --to canonical'; \
+	  pond convert adapters/claude_code/fixtures/tour --to canonical > "$$out/tour.jsonl"; \
+	  head -n 10 "$$out/tour.jsonl" | cut -c 1-150; echo '  ...'; \
+	  echo '$$ pond convert tour.jsonl --to claude-code'; \
+	  pond convert "$$out/tour.jsonl" --to claude-code | head -n 3 | cut -c 1-150; echo '  ...'; \
+	  echo '$$ pond verify adapters/claude_code/fixtures/tour adapters/codex/fixtures/tour'; \
+	  pond verify adapters/claude_code/fixtures/tour adapters/codex/fixtures/tour
 
 test: check-format check-lint check-types check-layers check-generated check-tests ## Check everything, as CI does
 
@@ -50,8 +56,8 @@ bench: $(READY) ## Measure speed; prints a table
 fuzz: $(READY) ## Run the property tests with many random examples (minutes)
 	@$(BIN)/pytest -q -m hypothesis --hypothesis-profile=fuzz
 
-mutate: $(READY) ## Break the engine in small ways and see whether a test notices (long)
-	@$(BIN)/mutmut run && $(BIN)/mutmut results
+mutate: $(READY) ## Flip single rules of the mappings and see whether a test notices (long)
+	@$(BIN)/python -m tests.mutation
 
 lock: ## Pin the dependencies of pyproject.toml again; UPGRADE=--upgrade takes the newest
 	$(call step,lock,$(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install -q $(UV) && \

@@ -24,9 +24,9 @@ def targets() -> dict[Path, str]:
         "",
         "# Command line",
         "",
-        "Exit codes: 0, done; 1, done, but an error was reported; 2, the request could not be carried out; 130,",
-        "interrupted. Sessions, tables and JSON go to standard output; what `convert` has to say about its input goes",
-        "to standard error.",
+        "Exit codes: 0, done; 1, done, but an error was reported; 2, the request could not be carried out; 130 or",
+        "143, interrupted. Sessions, tables and JSON go to standard output; what `convert` has to say about its input",
+        "goes to standard error.",
         "",
     ]
     for words, text in _commands(()):

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 # The first lines of what the client prints before a tool's own output.
-_EXIT = re.compile(r"(?:Process exited with code|Exit code:)\s*(-?\d+)")
+_EXIT = re.compile(r"^(?:Process exited with code|Exit code:)\s*(-?\d+)", re.MULTILINE)
 _HEAD = 400
 _FAILED = (
     "apply_patch verification failed",
@@ -80,7 +80,7 @@ def _failed_text(output: object) -> bool:
         output = output[0].get("text")
     if type(output) is not str:
         return False
-    head = output[:_HEAD]
+    head = output[:_HEAD].partition("\nOutput:")[0]  # what follows is the tool's own
     if found := _EXIT.search(head):
         return int(found[1]) != 0
     if head.startswith('{"output"') or head.startswith('{"metadata"'):

@@ -64,8 +64,8 @@ def run(
 
 
 def _unusable(report: Report) -> bool:
-    """Tell whether an input itself, not just a record in it, could not be used and nothing at all was converted."""
-    return report.errors > 0 and report.sessions == 0
+    """Tell whether the request itself cannot be carried out: nothing could be read, or the target cannot take it."""
+    return report.errors > 0 and (report.sessions == 0 or any(d.code.startswith("usage") for d in report.diagnostics))
 
 
 def _one(job: Job, order: Order, output: str | None, report: Report) -> int:
@@ -76,9 +76,9 @@ def _one(job: Job, order: Order, output: str | None, report: Report) -> int:
             source = open_input(file, job.name, job.path, order, report)
             if output is None:
                 unplaced = _stream(source, order, sys.stdout.buffer, report)
-                for file in unplaced:
+                for extra in unplaced:
                     print(
-                        f"pond: `{file.name}` lies beside the session and does not fit in a stream; use -o",
+                        f"pond: `{extra.name}` lies beside the session and does not fit in a stream; use -o",
                         file=sys.stderr,
                     )
                 return 0
@@ -103,7 +103,7 @@ def _stream(source: Input, order: Order, out: BinaryIO, report: Report) -> list[
             elif number:
                 raise UsageError(
                     Diagnostic(
-                        "output-several", "the input holds several sessions", help="name a directory with -o DIR"
+                        "output-several", "the input holds several sessions", help="name a directory with -o DIR/"
                     )
                 )
             else:

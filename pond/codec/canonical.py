@@ -89,9 +89,9 @@ class CanonicalReader:
             else:
                 yield event
 
-    def position(self) -> int:
-        """Return how many bytes of the source have been read."""
-        return self._offset
+    def place(self) -> tuple[int, int]:
+        """Return the offset and the line of the event being read."""
+        return self._offset, self._number
 
     def recall(self, session_id: str, message_id: str) -> list[JsonObject]:
         """Return the events of an earlier message again; only a stream with repeated records is ever read twice."""

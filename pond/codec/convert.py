@@ -21,7 +21,7 @@ from pond.codec.source import LineSource, Source, open_document
 from pond.codec.writer import SessionWriter, SideFile, side_files
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
 from pond.diagnostics.span import Span
-from pond.model.json_text import Json, JsonObject, encode_line, encode_lines
+from pond.model.json_text import Json, JsonObject, NotJson, encode_line, encode_lines
 
 Groups = Iterator[list[JsonObject]]
 Tick = Callable[[int], None]
@@ -39,7 +39,7 @@ class Session:
     row: JsonObject
     groups: Groups
     recall: Callable[[str], list[JsonObject]]
-    position: Callable[[], int]  # how far the source has been read
+    place: Callable[[], tuple[int, int]]  # offset and line of the record being read
     wrote: Tick | None = None  # told the size of every record written back, where reading left a proof open
 
 
@@ -99,15 +99,15 @@ def _source_sessions(owner: Adapter, source: Source, report: Report, order: Orde
     report.sessions += 1
     if order.to == owner.client and source.form == "lines":
         # Both faces meet here: what is written proves what was read, and one proof is enough.
-        yield Session(reader.session, reader.records(prove=False), reader.recall, reader.position, reader.wrote)
+        yield Session(reader.session, reader.records(prove=False), reader.recall, reader.place, reader.wrote)
     else:
-        yield Session(reader.session, reader.records(), reader.recall, reader.position)
+        yield Session(reader.session, reader.records(), reader.recall, reader.place)
 
 
 def _canonical_sessions(reader: CanonicalReader, report: Report) -> Iterator[Session]:
     for row, groups in reader.sessions():
         report.sessions += 1
-        yield Session(row, _counted(groups, report), partial(reader.recall, row["id"]), reader.position)
+        yield Session(row, _counted(groups, report), partial(reader.recall, row["id"]), reader.place)
 
 
 def _counted(groups: Groups, report: Report) -> Groups:
@@ -138,7 +138,7 @@ def write_canonical(session: Session, out: BinaryIO, progress: Tick = _no_tick) 
         for number, events in enumerate(session.groups):
             out.writelines(encode_lines(events))
             if not number & _TICK_EVERY:
-                progress(session.position())
+                progress(session.place()[0])
 
 
 def write_native(
@@ -159,11 +159,15 @@ def write_native(
             if type(value) is SideFile:
                 beside.append(value)
                 continue
-            size = write(encode_line(value))
+            try:
+                size = write(encode_line(value))
+            except NotJson as error:
+                report.error(error.code, str(error), name, session.place()[1])
+                continue
             if wrote is not None:
                 wrote(size)
             if not number & _TICK_EVERY:
-                progress(session.position())
+                progress(session.place()[0])
     return beside
 
 

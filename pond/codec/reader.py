@@ -21,6 +21,7 @@ from pond.model.equal import fingerprint
 from pond.model.json_text import Json, JsonObject, NotJson, decode, decode_unproved
 
 VALUE, BESIDE = "value", "beside"
+_digest, _digest_text = xxhash.xxh3_64_intdigest, xxhash.xxh3_64_hexdigest
 
 
 class SessionReading(Reading):
@@ -51,6 +52,14 @@ class SessionReading(Reading):
     def offset_of(self, message_id: str) -> int:
         """Return where the record with this message id stands in the source."""
         return self.seen[hash(message_id)]
+
+    def derive(self, record: JsonObject) -> str:
+        line = self.line
+        digest = _digest(line)
+        if digest in self._derived:
+            return super().derive(record)
+        self._derived.add(digest)
+        return _digest_text(line)
 
     def text_of(self, record: JsonObject) -> bytes:
         return self.line
@@ -142,9 +151,9 @@ class SessionReader:
             except OSError as error:
                 report.error("source-unreadable", str(error.strerror).lower(), str(path))
 
-    def position(self) -> int:
-        """Return how many bytes of the source have been read."""
-        return self._context.place
+    def place(self) -> tuple[int, int]:
+        """Return the offset and the line of the record being read."""
+        return self._context.place, self._context.number
 
     def wrote(self, size: int) -> None:
         """Hear how long the record that was just written is; look for a hidden duplicate key where it differs."""
@@ -186,8 +195,9 @@ def _carry_file(name: str, data: bytes, context: Reading) -> list[JsonObject]:
         head["timestamp"] = context.anchor
     head["options"] = {"pond": {"as": BESIDE, "file": name}}
     part: JsonObject = {
-        "kind": "part", "id": f"{message_id}:0", "session_id": context.session_id, "message_id": message_id, "type": "file",
-        "media_type": mimetypes.guess_type(name)[0] or "application/octet-stream", "file_name": name.rsplit("/", 1)[-1],
+        "kind": "part", "id": f"{message_id}:0", "session_id": context.session_id, "message_id": message_id,
+        "type": "file", "media_type": mimetypes.guess_type(name)[0] or "application/octet-stream",
+        "file_name": name.rsplit("/", 1)[-1],
         "data": base64.b64encode(data).decode("ascii"), "provenance": "injected", "options": {},
     }  # fmt: skip
     return [head, part]

@@ -11,8 +11,7 @@ from pond.codec.reader import BESIDE, VALUE
 from pond.codec.registry import Adapter
 from pond.codec.report import Report
 from pond.lang.context import Writing
-from pond.lang.plan import REPEAT
-from pond.lang.runtime import Broken
+from pond.lang.runtime import REPEAT, Broken
 from pond.model.json_text import Json, JsonObject, encode
 
 Recall = Callable[[str], list[JsonObject]]

@@ -189,17 +189,9 @@ CODES: dict[str, Code] = dict(
             "source-not-json",
             "error",
             "A line is not JSON.",
-            "The line cannot be interpreted; it is reported, never skipped in silence (adapter-integrity-no-silent-drops).",
+            "The line cannot be read; it is named, never skipped in silence (adapter-integrity-no-silent-drops).",
             "Look at the line; a cut-off last line usually means the client was killed while writing.",
             '{"type":"user"',
-        ),
-        _code(
-            "source-not-object",
-            "error",
-            "A line is JSON but not an object.",
-            "Every known session format is one object a line.",
-            "Look at the line.",
-            "[1, 2]",
         ),
         _code(
             "source-encoding",

@@ -18,7 +18,6 @@ from pond.lang.plan import (
     ITEM_KEY,
     NO_FALLBACK,
     PART_TYPES,
-    REPEAT,
     ROLES,
     CarriedPlan,
     Condition,
@@ -34,6 +33,7 @@ from pond.lang.plan import (
     SpanPlan,
     dotted,
 )
+from pond.lang.runtime import REPEAT
 
 MOST_ERRORS = 20
 _KNOWN: TypeAlias = dict[Keys, frozenset[str]]
@@ -60,7 +60,8 @@ class _Checker:
         self.faults: list[Diagnostic] = []
         self.tables = {table.name.text for table in mapping.spans}
         self.because: list[tuple[str, str, str]] = []
-        kinds = [(str(v.value), clause.when) for clause in (*mapping.kinds, *mapping.carries) for v in clause.names]
+        clauses: list[ast.Kind | ast.Carries] = [*mapping.kinds, *mapping.carries]
+        kinds = [(str(v.value), clause.when) for clause in clauses for v in clause.names]
         kinds += [("untyped", kind.when) for kind in mapping.kinds if not kind.names]
         # A kind can be spoken of by its name, or by its label where only some records of that name are meant.
         self.kind_names = {name for name, _ in kinds} | {_label(name, when) for name, when in kinds}
@@ -159,7 +160,9 @@ class _Checker:
             return tuple(str(r.open.value) for r in table.rules if r.how == how and r.open)
 
         def pairs(how: str) -> tuple[tuple[str, str], ...]:
-            return tuple((str(r.open.value), str(r.close.value)) for r in table.rules if r.how == how and r.open and r.close)
+            return tuple(
+                (str(r.open.value), str(r.close.value)) for r in table.rules if r.how == how and r.open and r.close
+            )
 
         whens = tuple(self._condition(r.test) for r in table.rules if r.test is not None)
         return SpanPlan(table.name.text, whens, pairs("between"), pairs("wrap"), texts("prefix"), texts("exact"))
@@ -177,7 +180,11 @@ class _Checker:
                     break
             else:
                 if kind.label in labels or kind.label in (CARRY, REPEAT):
-                    self.fault("map-duplicate", f"two kinds would be called `{kind.label}`", Span(self.mapping.file, kind.line, 3, 1))
+                    self.fault(
+                        "map-duplicate",
+                        f"two kinds would be called `{kind.label}`",
+                        Span(self.mapping.file, kind.line, 3, 1),
+                    )
             labels.add(kind.label)
             seen[kind.literal].append(kind)
 
@@ -209,7 +216,12 @@ class _Checker:
 
     def _origin(self, origin: ast.Origin, target: ast.Name, field: Field) -> OriginPlan:
         if field.type == "timestamp" and getattr(origin, "conversion", None) is None:
-            self.fault("map-type-mismatch", f"`{target.text}` expects timestamp, the source value is taken as it is", target.span, "say how it is spelled: `as rfc3339`")
+            self.fault(
+                "map-type-mismatch",
+                f"`{target.text}` expects timestamp, the source value is taken as it is",
+                target.span,
+                "say how it is spelled: `as rfc3339`",
+            )
         match origin:
             case ast.FromPath(name=name):
                 self._capture(name)
@@ -228,7 +240,9 @@ class _Checker:
                 if where is not None:
                     self._capture(where.name)
                 if of is not None and of.value not in self.kind_names:
-                    self.fault("map-lookup", f"there is no kind `{of.value}`", of.span, _near(str(of.value), self.kind_names))
+                    self.fault(
+                        "map-lookup", f"there is no kind `{of.value}`", of.span, _near(str(of.value), self.kind_names)
+                    )
                 return OriginPlan(
                     first=source.keys,
                     of=str(of.value) if of else None,
@@ -243,7 +257,11 @@ class _Checker:
         elif conversion.takes_argument or len(conversion.gives) != 1:
             self.fault("map-type-mismatch", f"`{name.text}` cannot fill one session field", name.span)
         elif conversion.gives[0] not in (field.type, "any"):
-            self.fault("map-type-mismatch", f"`{target.text}` expects {field.type}, `{name.text}` gives {conversion.gives[0]}", name.span)
+            self.fault(
+                "map-type-mismatch",
+                f"`{target.text}` expects {field.type}, `{name.text}` gives {conversion.gives[0]}",
+                name.span,
+            )
 
     def _capture(self, name: ast.Name) -> None:
         captures = {h.rstrip("*") for v in self.mapping.files for h in _HOLE.findall(str(v.value))} | {"directory"}
@@ -262,7 +280,9 @@ class _Checker:
     def _kind(self, kind: ast.Kind) -> list[KindPlan]:
         for name in kind.messages:
             if name.text not in ROLES:
-                self.fault("map-unknown-type", f"there is no message type `{name.text}`", name.span, _near(name.text, ROLES))
+                self.fault(
+                    "map-unknown-type", f"there is no message type `{name.text}`", name.span, _near(name.text, ROLES)
+                )
                 return []
         self._messages(kind.messages)
         literals: list[str | None] = [str(v.value) for v in kind.names] or [None]
@@ -275,7 +295,9 @@ class _Checker:
         elif len(names) == 2 and names[0].text == names[1].text:
             self.fault("map-duplicate", f"`{names[1].text}` is listed twice", names[1].span)
         elif len(names) == 2 and (odd := next((n for n in names if n.text == "SystemMessage"), None)):
-            self.fault("map-part-not-allowed", "`SystemMessage` has text, not Parts, so it cannot share a record", odd.span)
+            self.fault(
+                "map-part-not-allowed", "`SystemMessage` has text, not Parts, so it cannot share a record", odd.span
+            )
 
     def _one_kind(self, kind: ast.Kind, literal: str | None, label: str) -> KindPlan:
         role = kind.messages[0].text
@@ -295,7 +317,11 @@ class _Checker:
                     if not re.fullmatch(r"options\.[a-z_]+", item.target.text) or item.target.text in (
                         "options.source", "options.pond",
                     ):  # fmt: skip
-                        self.fault("map-unknown-target", f"expected `options.NAME`, found `{item.target.text}`", item.target.span)
+                        self.fault(
+                            "map-unknown-target",
+                            f"expected `options.NAME`, found `{item.target.text}`",
+                            item.target.span,
+                        )
                     rests.append((item.source.keys, item.target.text.partition(".")[2]))
                 case ast.Lookup(target=name) | ast.Generic(target=name) | ast.ExecutedBy(who=name):
                     self.fault("map-unknown-target", "this rule belongs inside a Part", name.span)
@@ -312,7 +338,7 @@ class _Checker:
         if label == CARRY:
             containers = ()
         claimed = [r.source for r in rules] + [r.source for r in implied] + [x.source for x in lists]
-        claimed += [r.source for p in parts for r in (*p.rules, *p.implied)]
+        claimed += [keys for p in parts for keys in p.claimed]
         known = self._known(kind.items, containers, label, claimed)
         for item in kind.items:
             if isinstance(item, ast.RestOf):
@@ -358,11 +384,20 @@ class _Checker:
                 self.fault("map-overlap", f"`{dotted(keys)}` is claimed and has a rest", rest.source.span)
             for other in rests[:index]:
                 if _nested(keys, other.source.keys):
-                    self.fault("map-overlap", f"`{dotted(keys)}` and `{dotted(other.source.keys)}` both have a rest", rest.source.span)
+                    self.fault(
+                        "map-overlap",
+                        f"`{dotted(keys)}` and `{dotted(other.source.keys)}` both have a rest",
+                        rest.source.span,
+                    )
                 if target.text == other.target.text:
                     self.fault("map-duplicate", f"`{target.text}` is filled twice", target.span)
             if target.text in spaces:
-                self.fault("map-overlap", f"`{target.text}` holds a rest, so no claim can go there", target.span, "give the rest a name of its own")
+                self.fault(
+                    "map-overlap",
+                    f"`{target.text}` holds a rest, so no claim can go there",
+                    target.span,
+                    "give the rest a name of its own",
+                )
 
     def _no_overlap(self, claimed: list[tuple[Keys, Span]], taken: list[Keys]) -> None:
         """Refuse a claim inside, around or spelled like an earlier one, or like a path the codec itself has `taken`."""
@@ -388,7 +423,11 @@ class _Checker:
                 continue
             if len(item.source.keys) == 1 and (
                 item.source.keys[0] in ("true", "false", "null")
-                or (item.source.quoted and _NAME.fullmatch(item.source.keys[0]) and item.source.keys[0] not in _ITEM_WORDS)
+                or (
+                    item.source.quoted
+                    and _NAME.fullmatch(item.source.keys[0])
+                    and item.source.keys[0] not in _ITEM_WORDS
+                )
             ):
                 self._literal(item.source.span)
                 continue
@@ -424,24 +463,57 @@ class _Checker:
                 )  # fmt: skip
                 return None
             if conversion.takes_argument != (argument is not None):
-                self.fault("map-type-mismatch", f"`{name}` {'needs' if conversion.takes_argument else 'takes no'} argument", claim.conversion.name.span)
+                self.fault(
+                    "map-type-mismatch",
+                    f"`{name}` {'needs' if conversion.takes_argument else 'takes no'} argument",
+                    claim.conversion.name.span,
+                )
             if len(conversion.gives) != len(wanted):
-                self.fault("map-type-mismatch", f"`{name}` gives {len(conversion.gives)} values, found {len(wanted)} fields", claim.conversion.name.span)
+                self.fault(
+                    "map-type-mismatch",
+                    f"`{name}` gives {len(conversion.gives)} values, found {len(wanted)} fields",
+                    claim.conversion.name.span,
+                )
                 return None
             for gives, field, target in zip(conversion.gives, wanted, claim.targets, strict=True):
                 if field.type != "any" and gives != field.type:
-                    self.fault("map-type-mismatch", f"`{target.text}` expects {field.type}, `{name}` gives {gives}", target.span)
+                    self.fault(
+                        "map-type-mismatch",
+                        f"`{target.text}` expects {field.type}, `{name}` gives {gives}",
+                        target.span,
+                    )
         elif len(wanted) != 1:
             self.fault("map-type-mismatch", "several fields from one value need a conversion", claim.targets[1].span)
             return None
         elif wanted[0].type == "timestamp":
-            self.fault("map-type-mismatch", f"`{claim.targets[0].text}` expects timestamp, the source value is taken as it is", claim.targets[0].span, "say how it is spelled: `as rfc3339`")
+            self.fault(
+                "map-type-mismatch",
+                f"`{claim.targets[0].text}` expects timestamp, the source value is taken as it is",
+                claim.targets[0].span,
+                "say how it is spelled: `as rfc3339`",
+            )
         fallback = FALLBACKS.get((owner, claim.targets[0].text), NO_FALLBACK) if len(wanted) == 1 else NO_FALLBACK
         required = any(f.required for f in wanted) and fallback is NO_FALLBACK and owner in PART_TYPES
         if claim.optional and required:
-            self.fault("map-required-unfilled", f"`{owner}` requires `{claim.targets[0].text}`, so its source cannot be optional", claim.source.span, "drop the `?`", "model-schema-honesty")
+            self.fault(
+                "map-required-unfilled",
+                f"`{owner}` requires `{claim.targets[0].text}`, so its source cannot be optional",
+                claim.source.span,
+                "drop the `?`",
+                "model-schema-honesty",
+            )
         accepts = wanted[0].type
-        return Rule(claim.source.keys, tuple(t.text for t in claim.targets), name, argument, accepts, required, fallback, claim.source.span.line, claim.optional)
+        return Rule(
+            claim.source.keys,
+            tuple(t.text for t in claim.targets),
+            name,
+            argument,
+            accepts,
+            required,
+            fallback,
+            claim.source.span.line,
+            claim.optional,
+        )
 
     def _target(self, owner: str, target: ast.Name, known: dict[str, Field]) -> Field | None:
         head, _, tail = target.text.partition(".")
@@ -461,9 +533,16 @@ class _Checker:
         for item in items:
             if isinstance(item, ast.Implied):
                 if item.session_field is not None and item.session_field.text not in ("id", "project"):
-                    self.fault("map-unknown-target", f"`session.{item.session_field.text}` cannot be implied", item.session_field.span, "`session.id` and `session.project` can")
+                    self.fault(
+                        "map-unknown-target",
+                        f"`session.{item.session_field.text}` cannot be implied",
+                        item.session_field.span,
+                        "`session.id` and `session.project` can",
+                    )
                 value = item.value.value if item.value else None
-                out.append(ImpliedRule(item.source.keys, value, item.session_field.text if item.session_field else None))
+                out.append(
+                    ImpliedRule(item.source.keys, value, item.session_field.text if item.session_field else None)
+                )
         return out
 
     # --- parts ------------------------------------------------------------------------------------------------------
@@ -495,15 +574,22 @@ class _Checker:
             needed = [(r.targets, r.conversion) for r in target.rules if r.required] if target else []
             if needed != [(("text",), None)]:
                 at = next(s for s in rule.shapes if s.block)
-                self.fault("map-shape", f"a bare string needs a block `{string_block}` whose one required claim is its text, as it is", at.span)
+                self.fault(
+                    "map-shape",
+                    f"a bare string needs a block `{string_block}` whose one required claim is its text, as it is",
+                    at.span,
+                )
         return ListPlan(rule.source.keys, tuple(kinds), string_block, tuple(blocks))
 
     def _part(
-        self, kind_of: ast.PartType, provenance: ast.Provenance | None, items: tuple[ast.Item, ...], kind: ast.Kind, taken: list[Keys]
+        self, kind_of: ast.PartType, provenance: ast.Provenance | None, items: tuple[ast.Item, ...], kind: ast.Kind,
+        taken: list[Keys],
     ) -> PartPlan | None:  # fmt: skip
         part = kind_of.part.text
         if part not in PART_TYPES:
-            self.fault("map-unknown-type", f"there is no part type `{part}`", kind_of.part.span, _near(part, PART_TYPES))
+            self.fault(
+                "map-unknown-type", f"there is no part type `{part}`", kind_of.part.span, _near(part, PART_TYPES)
+            )
             return None
         message = self._message_of(kind_of, kind)
         if provenance is None:
@@ -512,7 +598,12 @@ class _Checker:
                 kind_of.part.span, rule="adapter-provenance-required",
             )  # fmt: skip
         elif provenance.table is not None and provenance.table.text not in self.tables:
-            self.fault("map-unknown-spans", f"there is no span table `{provenance.table.text}`", provenance.table.span, _near(provenance.table.text, self.tables))
+            self.fault(
+                "map-unknown-spans",
+                f"there is no span table `{provenance.table.text}`",
+                provenance.table.span,
+                _near(provenance.table.text, self.tables),
+            )
         elif provenance.table is not None and part != "TextPart":
             self.fault("map-unknown-spans", f"only a TextPart can be cut by spans, not a {part}", provenance.table.span)
         rules = self._rules(items, part)
@@ -529,12 +620,20 @@ class _Checker:
         for name, field in fields_of(part).items():
             if field.required and not field.positional and name not in filled and not faulty:
                 help = "add `executed_by client` or `executed_by provider`" if name == "provider_executed" else ""
-                self.fault("map-required-unfilled", f"`{part}` needs `{name}`, and no rule fills it", kind_of.part.span, help, "model-schema-honesty")
+                self.fault(
+                    "map-required-unfilled",
+                    f"`{part}` needs `{name}`, and no rule fills it",
+                    kind_of.part.span,
+                    help,
+                    "model-schema-honesty",
+                )
         how = provenance.how if provenance and provenance.how != "spans" else None
         table = provenance.table.text if provenance and provenance.table else None
-        claimed = [r.source for r in (*rules, *implied)]
+        claimed = [r.source for r in rules] + [r.source for r in implied]
         known = self._known(items, _containers(claimed), part, claimed)
-        return PartPlan("", part, message, how, table, tuple(rules), tuple(implied), tuple(facts), tuple(constants), known)
+        return PartPlan(
+            "", part, message, how, table, tuple(rules), tuple(implied), tuple(facts), tuple(constants), known
+        )
 
     def _belongs(self, items: Iterable[ast.Item]) -> None:
         for item in items:
@@ -555,7 +654,12 @@ class _Checker:
                     continue
             if name in filled:
                 self.fault("map-duplicate", f"`{name}` is filled twice", target.span)
-            if isinstance(item, ast.Lookup) and item.how == "call" and item.argument.text == "call_id" and "call_id" not in filled:
+            if (
+                isinstance(item, ast.Lookup)
+                and item.how == "call"
+                and item.argument.text == "call_id"
+                and "call_id" not in filled
+            ):
                 self.fault("map-lookup", "`call(call_id)` needs a rule that fills `call_id`", item.argument.span)
             filled.add(name)
 
@@ -573,11 +677,21 @@ class _Checker:
         elif kind_of.message.text in names:
             index = names.index(kind_of.message.text)
         else:
-            self.fault("map-unknown-type", f"this kind fills no `{kind_of.message.text}`", kind_of.message.span, _near(kind_of.message.text, names))
+            self.fault(
+                "map-unknown-type",
+                f"this kind fills no `{kind_of.message.text}`",
+                kind_of.message.span,
+                _near(kind_of.message.text, names),
+            )
             return 0
         allowed = allowed_parts(names[index])
         if names[index] != "SystemMessage" and kind_of.part.text not in allowed:
-            self.fault("map-part-not-allowed", f"`{names[index]}` does not allow `{kind_of.part.text}`", kind_of.part.span, "it allows " + ", ".join(sorted(allowed)))
+            self.fault(
+                "map-part-not-allowed",
+                f"`{names[index]}` does not allow `{kind_of.part.text}`",
+                kind_of.part.span,
+                "it allows " + ", ".join(sorted(allowed)),
+            )
         return index
 
     def _one_way(self, items: Iterable[ast.Item], part: str) -> tuple[list[FactRule], list[tuple[str, object]]]:
@@ -599,18 +713,27 @@ class _Checker:
                     facts.append(FactRule(target.text, "call" if how == "call" else "fact", argument.text))
                 case ast.Generic(target=target):
                     if (part, target.text) not in FALLBACKS or target.text == "content":
-                        self.fault("map-literal-source", f"the spec names no generic value for `{target.text}`", target.span, rule="model-no-synthesis")
+                        self.fault(
+                            "map-literal-source",
+                            f"the spec names no generic value for `{target.text}`",
+                            target.span,
+                            rule="model-no-synthesis",
+                        )
                     else:
                         constants.append((target.text, FALLBACKS[part, target.text]))
                 case ast.ExecutedBy(who=who):
                     if part != "ToolCallPart" or who.text not in ("client", "provider"):
-                        self.fault("map-unknown-target", "expected `executed_by client|provider` in a ToolCallPart", who.span)
+                        self.fault(
+                            "map-unknown-target", "expected `executed_by client|provider` in a ToolCallPart", who.span
+                        )
                     constants.append(("provider_executed", who.text == "provider"))
                 case _:
                     pass
         return facts, constants
 
-    def _absence(self, part: str, target: ast.Name, known: dict[str, Field], constants: list[tuple[str, object]]) -> None:
+    def _absence(
+        self, part: str, target: ast.Name, known: dict[str, Field], constants: list[tuple[str, object]]
+    ) -> None:
         """See to it that a field filled by a lookup may be absent: the lookup can miss."""
         if (part, target.text) in FALLBACKS:
             constants.append((target.text, FALLBACKS[part, target.text]))
@@ -630,10 +753,17 @@ class _Checker:
 
     def _unknown_target(self, owner: str, target: ast.Name, known: dict[str, Field]) -> None:
         names = [n for n, f in known.items() if not f.positional]
-        self.fault("map-unknown-target", f"`{owner}` has no field `{target.text}` a mapping can fill", target.span, _near(target.text, names))
+        self.fault(
+            "map-unknown-target",
+            f"`{owner}` has no field `{target.text}` a mapping can fill",
+            target.span,
+            _near(target.text, names),
+        )
 
     def _unknown_conversion(self, name: ast.Name) -> None:
-        self.fault("map-unknown-conversion", f"there is no conversion `{name.text}`", name.span, _near(name.text, CONVERSIONS))
+        self.fault(
+            "map-unknown-conversion", f"there is no conversion `{name.text}`", name.span, _near(name.text, CONVERSIONS)
+        )
 
 
 def _near(word: str, words: Iterable[str]) -> str:

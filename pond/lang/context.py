@@ -34,7 +34,7 @@ class Reading:
         return encode(record)
 
     def derive(self, record: JsonObject) -> str:
-        """Return an id made from the record's content and how often that content came before (lance-deterministic-pk)."""
+        """Return an id made from the record's content and how often it came before (lance-deterministic-pk)."""
         text = self.text_of(record)
         digest = xxhash.xxh3_64_intdigest(text)
         if digest not in self._derived:

@@ -30,7 +30,9 @@ class Conversion:
     mark: Callable[[Json, tuple[Json, ...], str | None], Json]
     write: Callable[[tuple[Json, ...], Json, str | None], Json] | None
     takes_argument: bool = False
-    shortcut: Callable[[Json], Json] | None = None  # the value of a source value that needs no mark; NO_MARK: look closer
+    shortcut: Callable[[Json], Json] | None = (
+        None  # the value of a source value that needs no mark; NO_MARK: look closer
+    )
 
     def take(self, value: Json, argument: str | None) -> tuple[tuple[Json, ...], Json] | None:
         """Return `read` and `mark` of a value in one go, or None where it does not fit."""
@@ -48,7 +50,8 @@ _OFFSET_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ](?!24)\d\d:\d\d:\d\d(\.\d+)?([Zz
 def instant(text: str) -> str | None:
     """Return the canonical spelling of an RFC 3339 time, or None where the text is not one."""
     if (
-        len(text) == 24 and text[23] == "Z" and text[19] == "." and text[10] == "T" and text[7] == "-" and text[13] == ":"
+        len(text) == 24 and text[23] == "Z" and text[19] == "." and text[10] == "T"
+        and text[7] == "-" and text[13] == ":"
     ):  # fmt: skip
         try:
             datetime.fromisoformat(text)
@@ -234,7 +237,9 @@ CONVERSIONS: dict[str, Conversion] = {
         Conversion("rfc3339", ("timestamp",), _read_rfc3339, _spelling(_write_first), _write_first),
         _epoch(1000),
         _epoch(1),
-        Conversion("json_text", ("any",), _read_json_text, _mark_json_text, _write_json_text, shortcut=_plain_json_text),
+        Conversion(
+            "json_text", ("any",), _read_json_text, _mark_json_text, _write_json_text, shortcut=_plain_json_text
+        ),
         Conversion("texts", ("string",), _read_texts, _mark_texts, _write_texts, takes_argument=True),
         Conversion("data_url", ("string", "string"), _read_data_url, _no_mark, _write_data_url),
         Conversion("basename", ("string",), _read_basename, _no_mark, None),

@@ -22,7 +22,7 @@ _SPANS = {"span_between", "span_wrap", "span_prefix", "span_exact", "span_when"}
 _OTHERS = {
     "generic", "executed", "keeps", "rest_of", "block", "part", "session", "spans", "carries", "otherwise", "kind",
 }  # fmt: skip
-_STARTERS = _RULES | _HEADS | _SPANS | _OTHERS | {"client"}
+STARTERS = _RULES | _HEADS | _SPANS | _OTHERS | {"client"}
 _OPERATORS = {"<->", "<-", "implied"}
 _PROVENANCE = {"conversational", "injected", "by"}
 
@@ -124,7 +124,7 @@ def _words(text: str) -> dict[int, list[_Word]]:
     tokens: list[tuple[Token, str]] = []
     # From the leaves upwards, so that what is set last for a place is the widest construct that begins there.
     for node in tree.iter_subtrees():
-        if node.data in _STARTERS:
+        if node.data in STARTERS:
             starts[node.meta.start_pos] = str(node.data)
         tokens += [(child, str(node.data)) for child in node.children if isinstance(child, Token)]
     out: dict[int, list[_Word]] = {}

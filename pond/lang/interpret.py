@@ -82,10 +82,7 @@ def select(plan: Plan, record: JsonObject) -> KindPlan:
     """Return the first kind whose literal and conditions fit, else the carrying kind."""
     name = get(record, plan.discriminator)
     for kind in plan.kinds:
-        if kind.literal is None:
-            fits = name is MISSING
-        else:
-            fits = type(name) is str and name == kind.literal
+        fits = name is MISSING if kind.literal is None else type(name) is str and name == kind.literal
         if fits and all(holds(c, record) for c in kind.conditions):
             return kind
     return plan.otherwise
@@ -99,7 +96,7 @@ def drift_name(plan: Plan, record: JsonObject) -> str | None:
         if entry.literal == literal and all(holds(c, record) for c in entry.conditions):
             return None
     label = "untyped" if name is MISSING else str(name)
-    for owner in (*plan.kinds, *plan.carried):
+    for owner in plan.owners:
         if owner.literal == literal:
             for condition in owner.conditions:
                 value = get(record, condition.keys)
@@ -277,7 +274,7 @@ class _PartMaker:
     def make(
         self, part: PartPlan, item: JsonObject, found: dict[Keys, Found], *, embedded: bool = False
     ) -> list[JsonObject]:  # fmt: skip
-        """Return the Part of `item`, or several where a span table cuts its text. `embedded`: the item is the record."""
+        """Return the Part of `item`, or several where spans cut its text. `embedded`: the item is the record."""
         pond: JsonObject = {}
         absent: list[str] = []
         spelling: JsonObject = {}
@@ -353,7 +350,7 @@ def _read_list(
     elif type(value) is str and "string" in rule.shapes:
         block = next(b for b in rule.blocks if b.literal == rule.string_block and not b.conditions)
         take(record, rule.source)
-        item = {}
+        item: JsonObject = {}
         put(item, block.text_rule.source, value)
         found = fit(block, item)
         assert found is not None
@@ -460,7 +457,7 @@ def write(plan: Plan, events: list[JsonObject], context: Writing) -> JsonObject:
     blocks = {p.label: p for p in kind.all_parts}
     items = [_items(kind, blocks, parts, record, context) for _, parts in messages]
     roles = [message["role"] for message, _ in messages]
-    by_role = {role: queue for role, queue in zip(roles, items, strict=True)}
+    by_role = dict(zip(roles, items, strict=True))
     queues = [by_role.get(ROLES[name], []) for name in kind.messages]
     for listed in kind.lists:
         _write_list(listed, queues, record, pond)
@@ -479,9 +476,12 @@ def _write_rule(rule: Rule, owner: JsonObject, record: JsonObject, spelling: Jso
         write_back = CONVERSIONS[rule.conversion].write
         assert write_back is not None
         put(record, rule.source, write_back(tuple(values), mark, rule.argument))
-    elif rule.fallback is NO_FALLBACK or mark is not NO_MARK:
-        put(record, rule.source, values[0])
-    elif type(values[0]) is not type(rule.fallback) or values[0] != rule.fallback:
+    elif (
+        rule.fallback is NO_FALLBACK
+        or mark is not NO_MARK
+        or type(values[0]) is not type(rule.fallback)
+        or values[0] != rule.fallback
+    ):
         put(record, rule.source, values[0])
 
 

@@ -1,4 +1,4 @@
-"""What a checked mapping means, ready to be interpreted or compiled: names resolved, literals expanded, laws assured."""
+"""What a checked mapping means, ready to be interpreted or compiled: names resolved, literals expanded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ Keys = tuple[str, ...]
 
 NO_FALLBACK = object()
 CARRY = "carry"
-REPEAT = "repeat"
 ITEM_KEY = "type"  # the key that says what a list item is
 
 ROLES = {"SystemMessage": "system", "UserMessage": "user", "AssistantMessage": "assistant", "ToolMessage": "tool"}
@@ -89,6 +88,11 @@ class PartPlan:
     line: int = 0
 
     @property
+    def claimed(self) -> list[Keys]:
+        """The source paths its rules take, relative to the item."""
+        return [rule.source for rule in self.rules] + [rule.source for rule in self.implied]
+
+    @property
     def text_rule(self) -> Rule:
         """The one claim whose value the span table cuts."""
         return next(r for r in self.rules if r.targets == ("text",))
@@ -130,7 +134,7 @@ class KindPlan:
         return self.parts + tuple(b for rule in self.lists for b in rule.blocks)
 
     def default_label(self, part: str) -> str | None:
-        """The block a Part of this type comes from unless its mark says otherwise."""
+        """Return the block a Part of this type comes from unless its mark says otherwise."""
         return next((p.label for p in self.all_parts if p.part == part), None)
 
 
@@ -190,6 +194,11 @@ class Plan:
     otherwise: KindPlan
     kinds: tuple[KindPlan, ...]
     digest: str = field(default="")
+
+    @property
+    def owners(self) -> tuple[KindPlan | CarriedPlan, ...]:
+        """Whatever names a record kind, in the order it is asked."""
+        return (*self.kinds, *self.carried)
 
     def kind(self, label: str) -> KindPlan | None:
         return self.otherwise if label == CARRY else next((k for k in self.kinds if k.label == label), None)

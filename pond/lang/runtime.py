@@ -10,10 +10,12 @@ from pond.lang.spans import CONVERSATIONAL, INJECTED, Markers
 from pond.model.json_text import Json, JsonObject
 
 __all__ = [
-    "COMPILER", "CONVERSATIONAL", "CONVERSIONS", "EMPTY", "INJECTED", "MISSING", "NO_MARK", "Broken", "Json", "JsonObject", "Markers",
-    "Origin", "Reading", "Writing", "at", "instant", "kind_of", "repeat_event", "unjoin",
+    "COMPILER", "CONVERSATIONAL", "CONVERSIONS", "EMPTY", "INJECTED", "MISSING", "NO_MARK", "REPEAT", "Broken",
+    "Json", "JsonObject", "Markers", "Origin", "Reading", "Writing", "at", "instant", "kind_of", "repeat_event",
+    "unjoin",
 ]  # fmt: skip
 
+REPEAT = "repeat"  # the label of a row that stands for an earlier record
 COMPILER = 1  # bump when generated source changes, so that shipped modules are known to be stale
 MISSING = object()
 EMPTY: JsonObject = {}  # stands for an object that is not there; never written to

@@ -26,6 +26,7 @@ _exact_decoder = msgspec.json.Decoder()
 
 # Far beyond any real record, and shallow enough that every recursive reader and writer of Python survives it.
 MAX_DEPTH = 500
+_EVENT_DEPTH = 12  # a record of MAX_DEPTH levels lies a few levels deeper inside its event
 
 
 class NotJson(ValueError):
@@ -117,18 +118,20 @@ def encode_lines(values: list[JsonObject]) -> list[bytes]:
         return [encode_line(value) for value in values]
 
 
-def encode_exactly(value: Json) -> str:
-    """Return JSON text for values the fast encoder refuses; escapes all but ASCII."""
+def encode_exactly(value: Json, depth: int = 0) -> str:
+    """Return JSON text for values the fast encoder refuses; escapes all but ASCII. Raise NotJson on bottomless ones."""
+    if depth > MAX_DEPTH + _EVENT_DEPTH:
+        raise NotJson("source-too-deep", f"nested deeper than {MAX_DEPTH} levels")
     kind = type(value)
     if kind is dict:
         members = []
         for key, member in value.items():
-            members.append(f"{json.dumps(key)}:{encode_exactly(member)}")
+            members.append(f"{json.dumps(key)}:{encode_exactly(member, depth + 1)}")
         return "{" + ",".join(members) + "}"
     if kind is list:
         items = []
         for item in value:
-            items.append(encode_exactly(item))
+            items.append(encode_exactly(item, depth + 1))
         return "[" + ",".join(items) + "]"
     if kind is Decimal:
         return str(value) if value.is_finite() else ("NaN" if value.is_nan() else ("-" * (value < 0)) + "Infinity")

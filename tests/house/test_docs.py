@@ -70,10 +70,17 @@ def _resolve(name: str) -> Any:
     return value
 
 
-def test_the_tour_names_what_exists() -> None:
-    names = [each for each in _quoted(TOUR) if _NAME.fullmatch(each)]
-    assert len(names) > 25
-    for name in names:
+def _names(page: Path) -> list[str]:
+    return [each for each in _quoted(page) if _NAME.fullmatch(each)]
+
+
+def test_the_tour_names_the_code() -> None:
+    assert len(_names(TOUR)) > 25
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_code_named_on_a_page_exists(page: Path) -> None:
+    for name in _names(page):
         _resolve(name)
 
 

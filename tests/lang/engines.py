@@ -13,7 +13,7 @@ from pond.lang.compile import compile_plan
 from pond.lang.context import Reading, Writing
 from pond.lang.parse import parse
 from pond.lang.plan import Plan
-from pond.model.json_text import JsonObject, encode
+from pond.model.json_text import Json, JsonObject, encode
 
 HERE = Path(__file__).parent
 EVERY_FEATURE = HERE / "every_feature.map"
@@ -39,14 +39,19 @@ class Listener(Reading):
         super().__init__(SESSION, PROJECT, ANCHOR)
         self.facts = {"colour": "green", "tool": "paint"}
         self.heard: list[tuple[str, ...]] = []
-        self._seen: dict[str, bytes] = {}
+        self._texts: list[bytes] = []
+
+    def next(self, record: JsonObject) -> JsonObject:
+        """Return a copy of the next record to be read, having noted where it stands."""
+        self.seq = self.place = len(self._texts)
+        self._texts.append(encode(record))
+        whole: JsonObject = copy(record)
+        return whole
 
     def identify(self, own: str, record: JsonObject) -> str | None:
-        text = encode(record)
-        first = self._seen.setdefault(own, text)
-        if first is text:
-            return own
-        return None if first == text else f"{own}~{len(self._seen)}"
+        first = self._texts[self.seen[hash(own)]]
+        assert encode(record) == self._texts[self.place], "identity must be asked for before anything is taken out"
+        return None if first == self._texts[self.place] else f"{own}~{self.place}"
 
     def note(self, code: str, path: str, message: str) -> None:
         self.heard.append((code, path, message))
@@ -68,6 +73,15 @@ class Engines:
 
     def write(self, events: list[JsonObject], context: Writing) -> JsonObject:
         return interpret.write(self.plan, events, context)
+
+
+def copy(value: Json) -> Json:
+    """Return a JSON value that shares nothing with `value` that could be changed."""
+    if type(value) is dict:
+        return {key: copy(member) for key, member in value.items()}
+    if type(value) is list:
+        return [copy(item) for item in value]
+    return value
 
 
 @cache

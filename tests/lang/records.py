@@ -6,6 +6,7 @@ from random import Random
 
 from pond.lang.plan import Condition, ImpliedRule, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule
 from pond.model.json_text import Json, JsonObject
+from tests.lang.engines import copy
 
 TIMES = (
     "2026-03-04T05:06:07.089Z", "2026-03-04T05:06:07.089Z", "2026-03-04T05:06:07Z", "2026-03-04T05:06:07.1Z",
@@ -185,7 +186,7 @@ class Records:
 
     def _item(self, rule: ListPlan) -> Json:
         random = self.random
-        if random.random() < 0.08:
+        if not rule.blocks or random.random() < 0.08:
             return self.junk(2)
         block: PartPlan = random.choice(rule.blocks)
         item: JsonObject = {"type": block.literal if random.random() < 0.95 else random.choice(self.names)}
@@ -336,12 +337,3 @@ def _paths(plan: Plan, kind: KindPlan) -> Iterator[Keys]:
         yield from (c.keys for c in part.conditions)
     yield from (c.keys for c in kind.conditions)
     yield from (tuple(names) for names in kind.known.values())
-
-
-def copy(value: Json) -> Json:
-    """Return a JSON value that shares nothing with `value` that could be changed."""
-    if type(value) is dict:
-        return {key: copy(member) for key, member in value.items()}
-    if type(value) is list:
-        return [copy(item) for item in value]
-    return value

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from pond.diagnostics.diagnostic import MappingError
 from pond.diagnostics.span import Span
+from pond.lang import fmt
+from pond.lang import parse as language
 from pond.lang.fmt import format_map
 from pond.lang.parse import parse
 from tests.lang.engines import HERE, adapter_maps, all_maps
@@ -145,6 +147,13 @@ client "heron" {
 
 def test_the_layout() -> None:
     assert format_map(UGLY) == LAID_OUT
+
+
+def test_every_construct_that_can_begin_a_line_is_known() -> None:
+    grammar = Path(language.__file__).with_name("grammar.lark").read_text(encoding="utf-8")
+    choices = re.findall(r"^\?(?:clause|item|span_rule): (.*)", grammar, re.MULTILINE)
+    names = {name.strip() for line in choices for name in line.split("|")}
+    assert {"kind", "claim", "span_wrap"} <= names <= fmt.STARTERS
 
 
 def test_what_does_not_parse_is_refused() -> None:

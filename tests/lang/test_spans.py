@@ -74,6 +74,7 @@ def cut(text: str) -> str:
         (f"a ``` in a sentence\n{NOTE}\n```", f"a ``` in a sentence\n[[{NOTE}]]\n```"),
         (f"```\nfence never closed\n{NOTE}", f"```\nfence never closed\n[[{NOTE}]]"),
         (f"<note>\n```\n</note>\nhello\n{NOTE}", f"[[<note>\n```\n</note>]]\nhello\n[[{NOTE}]]"),
+        (f"<note>\n```\n</note>\nhello\n{NOTE}\n```\n", f"[[<note>\n```\n</note>]]\nhello\n[[{NOTE}]]\n```\n"),
         # a heading instead of a tag: the person's words follow
         ("# Context:\nopen files\n## Request: fix it", "[[# Context:\nopen files\n## Request:]] fix it"),
         ("# Context:\nno request", "# Context:\nno request"),

@@ -17,9 +17,10 @@ from pond.model.json_text import Json, JsonObject
 # the provider can read (`redacted_thinking`, `encrypted_content`) holds none.
 _WORDS = {
     "text": "text", "input_text": "text", "output_text": "text", "summary_text": "text", "reasoning_text": "text",
-    "refusal": "refusal", "thinking": "thinking", "tool_use": "input", "server_tool_use": "input", "mcp_tool_use": "input",
-    "tool_result": "content", "function_call": "arguments", "function_call_output": "output", "custom_tool_call": "input",
-    "custom_tool_call_output": "output", "input_image": "image_url", "image_url": "image_url",
+    "refusal": "refusal", "thinking": "thinking", "tool_use": "input", "server_tool_use": "input",
+    "mcp_tool_use": "input", "tool_result": "content", "function_call": "arguments", "function_call_output": "output",
+    "custom_tool_call": "input", "custom_tool_call_output": "output", "input_image": "image_url",
+    "image_url": "image_url",
 }  # fmt: skip
 _PAYLOADS = ("data", "url")  # of the `source` of an image or document
 

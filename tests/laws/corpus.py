@@ -41,7 +41,9 @@ def fixture_files() -> list[SessionFile]:
 def sample_files(directory: Path) -> list[SessionFile]:
     """List the sample sessions of the clients that have an adapter: a folder per client, named as the client is."""
     found = ((client, directory / client) for client in clients())
-    return [SessionFile(c, folder.name, file) for c, folder in found if folder.is_dir() for file in _sessions_below(folder)]
+    return [
+        SessionFile(c, folder.name, file) for c, folder in found if folder.is_dir() for file in _sessions_below(folder)
+    ]
 
 
 def capture_folders(directory: Path) -> Iterator[tuple[str, Path]]:

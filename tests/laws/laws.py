@@ -27,7 +27,7 @@ from tests.laws.passage import canonical_text, read, restore, restore_text, stri
 Law = Callable[[SessionFile], None]
 
 
-# --- nothing is lost ---------------------------------------------------------------------------------------------------
+# --- nothing is lost ------------------------------------------------------------------------------------------------
 
 
 def direct_road_is_lossless(file: SessionFile) -> None:
@@ -60,7 +60,7 @@ def _equal(source: list[Json], restored: list[Json]) -> bool:
     return True
 
 
-# --- identity ----------------------------------------------------------------------------------------------------------
+# --- identity -------------------------------------------------------------------------------------------------------
 
 
 def converting_twice_gives_the_same_bytes(file: SessionFile) -> None:
@@ -96,7 +96,8 @@ def _compare_prefix(path: Path, client: str, session: JsonObject, groups: list[l
     try:
         shorter = read(path, client)
     except SourceFault as fault:
-        assert [d.code for d in fault.diagnostics] == ["source-no-id"]
+        if [d.code for d in fault.diagnostics] != ["source-no-id"]:
+            raise
         return
     if shorter.session["id"] != session["id"]:
         assert session["id"] not in set(_strings(strict_values(path.read_bytes()))), "the id was there to be found"
@@ -118,7 +119,7 @@ def keys_are_unique(file: SessionFile) -> None:
     assert [key for key, count in counts.items() if count > 1] == []
 
 
-# --- form --------------------------------------------------------------------------------------------------------------
+# --- form -----------------------------------------------------------------------------------------------------------
 
 
 def events_come_in_order(file: SessionFile) -> None:
@@ -176,15 +177,17 @@ def _twice(key: str) -> None:
     raise AssertionError(f"key {key!r} written twice")
 
 
-# --- nothing is stored twice -------------------------------------------------------------------------------------------
+# --- nothing is stored twice ----------------------------------------------------------------------------------------
 
 _LONG = 24
 # What the model itself demands in several places: ids and the references back to them, the project, the times, the
 # words of the vocabulary (`kind`, `role`, `type`, a generic media type), the client's name.
 _REFERENCES = frozenset(
-    "id session_id message_id parent_session_id parent_message_id project created_at timestamp kind role type "
-    "media_type source_agent".split()
-)
+    (
+        "id", "session_id", "message_id", "parent_session_id", "parent_message_id", "project", "created_at",
+        "timestamp", "kind", "role", "type", "media_type", "source_agent",
+    )
+)  # fmt: skip
 # Marks that name things: the mapping kind, the message repeated, the place of a file.
 _NAMING_MARKS = frozenset(("as", "repeat_of", "path", "file", "map"))
 
@@ -193,9 +196,9 @@ def nothing_is_stored_twice(file: SessionFile) -> None:
     """A text of 24 characters or more stands in canonical at most as often as in the source.
 
     Not counted are `_REFERENCES`, `_NAMING_MARKS` and the name of a tool result's call, which stands in another record.
-    A text cut at a provenance boundary counts as the one it was. The source's texts are its strings and keys, the values
-    that a string of JSON spells, the texts of one list together (instructions are one text), a data URL's payload, and
-    name and content of the files beside the session.
+    A text cut at a provenance boundary counts as the one it was. The source's texts are its strings and keys, the
+    values that a string of JSON spells, the texts of one list together (instructions are one text), a data URL's
+    payload, and name and content of the files beside the session.
     """
     source = Counter(text for value in _source_values(file) for text in _texts(value))
     stored = Counter(text for text in _stored(read(file.path, file.client).events) if len(text) >= _LONG)
@@ -270,7 +273,7 @@ def _lists(value: Json) -> Iterator[list[Json]]:
             waiting.extend(item.values())
 
 
-# --- passes ------------------------------------------------------------------------------------------------------------
+# --- passes ---------------------------------------------------------------------------------------------------------
 
 
 def passes_leave_records_alone(file: SessionFile) -> None:
@@ -287,7 +290,7 @@ def passes_leave_records_alone(file: SessionFile) -> None:
             assert same(record, before[number]), f"record {number + 1} was changed"
 
 
-# --- the seam ----------------------------------------------------------------------------------------------------------
+# --- the seam -------------------------------------------------------------------------------------------------------
 
 
 def records_need_no_file(file: SessionFile) -> None:
@@ -314,7 +317,7 @@ def _contents(events: list[JsonObject]) -> list[JsonObject]:
     return [{k: v for k, v in event.items() if k not in dropped} for event in events if event["kind"] == "part"]
 
 
-# --- faults ------------------------------------------------------------------------------------------------------------
+# --- faults ---------------------------------------------------------------------------------------------------------
 
 
 def reading_reports_no_error(file: SessionFile) -> None:

@@ -19,7 +19,7 @@ def _examine(files: list[SessionFile]) -> tuple[int, list[Carried]]:
         session = read(file.path, file.client).session
         values = strict_values(file.path.read_bytes())
         if session["options"]["pond"].get("form") == "document":
-            values = [item for item in values[0].values() if type(item) is list][0]
+            values = next(item for item in values[0].values() if type(item) is list)
         made, left = carried_content(file.client, values, session["id"], session["project"])
         parts += made
         carried += left
@@ -49,7 +49,7 @@ def test_captured_content_is_typed(captures_dir: Path) -> None:
 
 
 def test_captured_scenarios_are_typed(captures_dir: Path) -> None:
-    """Every prompt, thought, answer and tool call that was played stands in the right role, as conversation, in order."""
+    """Every prompt, thought, answer and tool call of a script stands in the right role, as conversation, in order."""
     played = list(scenarios(captures_dir))
     assert played
     problems = [f"{scenario.folder}: {what}" for scenario in played for what in _problems(scenario)]

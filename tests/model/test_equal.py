@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pond.model.equal import first_difference, same
 from pond.model.json_text import Json
-from tests.lang.records import copy
+from tests.lang.engines import copy
 from tests.model.test_json_text import VALUES
 
 DIFFERENT: list[tuple[Json, Json]] = [

@@ -36,6 +36,7 @@ REFUSED, KILLED, SURVIVED = "refused", "killed", "SURVIVED"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the changes, print a table, return 1 where one survived."""
     options = _options(arguments)
+    options.tests = [path for path in options.tests if (ROOT / path.partition("::")[0]).exists()]
     found = [m for m in _all_mutants() if options.only in str(m)]
     if options.sample and options.sample < len(found):
         found = sorted(random.Random(options.seed).sample(found, options.sample), key=str)

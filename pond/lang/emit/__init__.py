@@ -1,0 +1,1 @@
+"""Python source for a checked mapping: what `compile` puts together."""

@@ -1,0 +1,179 @@
+"""Which function takes a record: by its discriminator, then by its conditions, else carried."""
+
+from __future__ import annotations
+
+from pond.lang.emit.source import Source, holds, word
+from pond.lang.plan import CARRY, Condition, Keys, Plan
+
+
+def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
+    """Emit `read`, `write` and what chooses between their kinds."""
+    literals = list(dict.fromkeys(owner.literal for owner in plan.owners if owner.literal is not None))
+    out()
+    out()
+    with out.block("def carry(r, c):"):
+        out("c.drift('source-drift-kind', drift_name(r), ())")
+        out(f"return read_{names[CARRY]}(r, c)")
+    for literal in [*literals, None]:
+        _choose(plan, literal, f"choose_{_chosen(literal, literals)}", names, out)
+    _drift_name(plan, out)
+    out()
+    out()
+    chosen = ", ".join(f"{x!r}: {_entry(plan, x, literals, names)}" for x in literals)
+    out(f"CHOOSE = {{{chosen}}}")
+    out()
+    out()
+    with out.block("def read(r, c):"):
+        out('"""Return the canonical events of one record. The record is used up."""')
+        if len(plan.discriminator) == 1:
+            out(f"k = r.get({plan.discriminator[0]!r}, MISSING)")
+        else:
+            out(f"k = at(r, {', '.join(map(repr, plan.discriminator))})")
+        with out.block("if type(k) is str:"):
+            out("return CHOOSE.get(k, carry)(r, c)")
+        out("return choose_untyped(r, c) if k is MISSING else carry(r, c)")
+    out()
+    out()
+    with out.block("def detect(r):"):
+        out('"""Tell whether a record looks like one of this client\'s."""')
+        tests = [" and ".join(holds(c, "r") for c in conjunction) for conjunction in plan.detect]
+        out(f"return {' or '.join(f'({t})' for t in tests) or 'False'}")
+    out()
+    out()
+    with out.block("def label_of(r):"):
+        out('"""Return the label of the kind a record belongs to, or None where it would be carried."""')
+        out(f"k = at(r, {', '.join(map(repr, plan.discriminator))})")
+        for kind in plan.kinds:
+            tests = [
+                "k is MISSING" if kind.literal is None else f"k == {kind.literal!r}",
+                *(holds(c, "r") for c in kind.conditions),
+            ]
+            with out.block(f"if {' and '.join(tests)}:"):
+                out(f"return {kind.label!r}")
+        out("return None")
+    out()
+    out()
+    table = ", ".join(f"{label!r}: write_{name}" for label, name in names.items())
+    out(f"WRITE = {{{table}}}")
+    out()
+    out()
+    with out.block("def write(events, c):"):
+        out('"""Return the source record that `read` took these events from. The events are used up."""')
+        out("groups = []")
+        out("first = None")
+        with out.block("for event in events:"):
+            with out.block("if event['kind'] == 'message':"):
+                with out.block("if first is None:"):
+                    out("first = event")
+                out("parts = []")
+                out("groups.append((event['role'], parts))")
+            with out.block("else:"):
+                out("parts.append(event)")
+        out("label = first['options']['pond'].get('as')")
+        with out.block("if label not in WRITE:"):
+            out("raise Broken(f'the mapping has no kind `{label}`')")
+        out("return WRITE[label](first, groups, c)")
+
+
+def _entry(plan: Plan, literal: str, literals: list[str], names: dict[str, str]) -> str:
+    """Return the function a discriminator value leads to: the reader itself where there is nothing to choose."""
+    only = [k for k in plan.kinds if k.literal == literal]
+    if only and not only[0].conditions:
+        return f"read_{names[only[0].label]}"
+    return f"choose_{_chosen(literal, literals)}"
+
+
+def _chosen(literal: str | None, literals: list[str]) -> str:
+    return "untyped" if literal is None else f"{literals.index(literal)}_{word(literal)}"
+
+
+_Owner = tuple[tuple[Condition, ...], str]  # conditions, and the function that takes the record when they hold
+
+
+def _choose(plan: Plan, literal: str | None, name: str, names: dict[str, str], out: Source) -> None:
+    """Emit the choice among the kinds of one discriminator value: first fit, then the carried ones, then drift."""
+    owners: list[_Owner] = [(k.conditions, f"read_{names[k.label]}") for k in plan.kinds if k.literal == literal]
+    owners += [(e.conditions, f"read_{names[CARRY]}") for e in plan.carried if e.literal == literal]
+    shared = _shared_path(owners)
+    if shared is None:
+        _chain(name, owners, out)
+        return
+    # Where the path has a value, whoever wants it absent is out of the question.
+    present = [o for o in owners if not any(c.op == "no" and c.keys == shared for c in o[0])]
+    table = []
+    for number, value in enumerate(dict.fromkeys(v for o in owners for v in _values(o, shared))):
+        mine = [
+            (o[0][1:], o[1]) if _values(o, shared) else o for o in present if value in (_values(o, shared) or (value,))
+        ]
+        if mine[0][0]:
+            _chain(f"{name}_{number}", mine, out)
+            table.append(f"{value!r}: {name}_{number}")
+        else:
+            table.append(f"{value!r}: {mine[0][1]}")
+    _chain(f"{name}_other", [o for o in owners if not _values(o, shared)], out)
+    out()
+    out()
+    out(f"{name.upper()} = {{{', '.join(table)}}}")
+    out()
+    out()
+    with out.block(f"def {name}(r, c):"):
+        _bind("k", shared, out)
+        out(f"return ({name.upper()}.get(k, {name}_other) if type(k) is str else {name}_other)(r, c)")
+
+
+def _shared_path(owners: list[_Owner]) -> Keys | None:
+    """Return the path most kinds ask about first, where looking its value up beats asking one after the other."""
+    firsts = [o[0][0].keys for o in owners if o[0] and _is_text_test(o[0][0])]
+    best = max(firsts, key=firsts.count, default=None)
+    return best if best is not None and firsts.count(best) > 2 else None
+
+
+def _is_text_test(condition: Condition) -> bool:
+    return condition.op == "in" and all(type(v) is str for v in condition.values)
+
+
+def _values(owner: _Owner, path: Keys) -> tuple[object, ...]:
+    """Return the values under which the table leads to this owner; none where it must be asked for every value."""
+    first = owner[0][0] if owner[0] else None
+    return first.values if first is not None and first.keys == path and _is_text_test(first) else ()
+
+
+def _bind(variable: str, keys: Keys, out: Source) -> None:
+    if len(keys) == 2:  # the common case, spelled out: a call costs more than both steps
+        out(f"{variable} = v.get({keys[1]!r}, MISSING) if type(v := r.get({keys[0]!r})) is dict else MISSING")
+    else:
+        out(f"{variable} = at(r, {', '.join(map(repr, keys))})")
+
+
+def _chain(name: str, owners: list[_Owner], out: Source) -> None:
+    """Emit a function that asks one owner after the other."""
+    out()
+    out()
+    with out.block(f"def {name}(r, c):"):
+        asked = [condition.keys for conditions, _ in owners for condition in conditions]
+        bound = {keys: f"t{n}" for n, keys in enumerate(dict.fromkeys(k for k in asked if asked.count(k) > 1))}
+        for keys, variable in bound.items():
+            _bind(variable, keys, out)
+        for conditions, action in owners:
+            tests = " and ".join(holds(c, "r", bound) for c in conditions)
+            if not tests:
+                out(f"return {action}(r, c)")
+                return
+            with out.block(f"if {tests}:"):
+                out(f"return {action}(r, c)")
+        out("return carry(r, c)")
+
+
+def _drift_name(plan: Plan, out: Source) -> None:
+    out()
+    out()
+    with out.block("def drift_name(r):"):
+        out(f"k = at(r, {', '.join(map(repr, plan.discriminator))})")
+        out("literal = k if type(k) is str else None")
+        out("label = 'untyped' if k is MISSING else str(k)")
+        for owner in plan.owners:
+            for condition in owner.conditions:
+                found = f"v := at(r, {', '.join(map(repr, condition.keys))})"
+                with out.block(f"if literal == {owner.literal!r} and type({found}) is str:"):
+                    out("return f'{label}/{v}'")
+        out("return label")

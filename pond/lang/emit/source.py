@@ -1,0 +1,110 @@
+"""Lines of Python, and the expressions that readers and writers share."""
+
+from __future__ import annotations
+
+import re
+
+from pond.lang.plan import Condition, Keys
+
+CONSTANTS = "# constants"
+
+
+class Source:
+    """Lines of Python with an indentation level."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.level = 0
+        self.constants: dict[str, str] = {}  # expression -> name; built once, at the top of the module
+
+    def __call__(self, line: str = "") -> None:
+        self.lines.append("    " * self.level + line if line else "")
+
+    def constant(self, expression: str) -> str:
+        """Return a module-level name for an expression that is the same for every record."""
+        return self.constants.setdefault(expression, f"K{len(self.constants)}")
+
+    def __str__(self) -> str:
+        named = [f"{name} = {expression}" for expression, name in self.constants.items()]
+        at = self.lines.index(CONSTANTS)
+        return "\n".join(self.lines[:at] + named + self.lines[at + 1 :]) + "\n"
+
+    def block(self, head: str) -> Block:
+        self(head)
+        return Block(self)
+
+
+class Block:
+    def __init__(self, out: Source) -> None:
+        self.out = out
+
+    def __enter__(self) -> None:
+        self.out.level += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.out.level -= 1
+
+
+def word(label: str) -> str:
+    return "".join(c if c.isascii() and c.isalnum() else "_" for c in label)
+
+
+_PLAIN = re.compile(r"(?!X_)[A-Za-z0-9]+(_[A-Za-z0-9]+)*")  # keys that can stand in a variable's name as they are
+
+
+def variable_for(keys: Keys, base: str = "r") -> str:
+    """Return the name of the variable that holds the object at `keys`; no two paths share one."""
+    words = [key if _PLAIN.fullmatch(key) else "X_" + key.encode("utf-8", "surrogatepass").hex() for key in keys]
+    return "__".join((base, *words))
+
+
+def holds(condition: Condition, base: str, bound: dict[Keys, str] | None = None) -> str:
+    """Return an expression with the meaning of `interpret.holds`; `bound` names variables that hold values already."""
+    *way, last = condition.keys
+    if bound and condition.keys in bound:
+        value = bound[condition.keys]
+    elif way or (condition.op == "in" and any(type(v) is int for v in condition.values)):
+        value = f"at({base}, {', '.join(map(repr, condition.keys))})"
+    else:
+        value = f"{base}.get({last!r}, MISSING)"
+    match condition.op:
+        case "has":
+            return f"{value} is not MISSING"
+        case "no":
+            return f"{value} is MISSING"
+    texts = [v for v in condition.values if type(v) is str]
+    tests = [f"{value} is {v}" for v in condition.values if v is None or type(v) is bool]
+    tests += [f"(type({value}) is int and {value} == {v})" for v in condition.values if type(v) is int]
+    if len(texts) == 1:
+        tests.append(f"{value} == {texts[0]!r}")
+    elif texts:
+        tests.append(f"(type({value}) is str and {value} in {set_of(frozenset(texts))})")
+    return tests[0] if len(tests) == 1 else f"({' or '.join(tests)})"
+
+
+def set_of(names: frozenset[str]) -> str:
+    return "{" + ", ".join(map(repr, sorted(names))) + "}" if names else "frozenset()"
+
+
+def delete(keys: Keys, holders: dict[Keys, str]) -> str:
+    if keys[:-1] in holders:
+        return f"del {holders[keys[:-1]]}[{keys[-1]!r}]"
+    return delete_at(keys, holders)
+
+
+def delete_at(keys: Keys, holders: dict[Keys, str]) -> str:
+    way, base = keys[:-1], holders.get(keys[:-1])
+    if base is not None:
+        return f"del {base}[{keys[-1]!r}]"
+    steps = "".join(f"[{key!r}]" for key in way)
+    return f"del {holders[()]}{steps}[{keys[-1]!r}]"
+
+
+def missing(name: str) -> str:
+    """Return the statement that marks a source key as absent."""
+    return f"absent = [{name!r}] if absent is None else [*absent, {name!r}]"
+
+
+def remember(marks: str, name: str, value: str) -> str:
+    """Return the statement that keeps a spelling beside its value."""
+    return f"{marks} = {{{name!r}: {value}}} if {marks} is None else {{**{marks}, {name!r}: {value}}}"
