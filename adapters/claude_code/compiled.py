@@ -2,7 +2,7 @@
 # ruff: noqa
 # mypy: ignore-errors
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
-from pond.lang.runtime import Origin, at, instant, kind_of, repeat_event, unjoin
+from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event
 
 DIGEST = '10e3536b43139383'
 COMPILER = 1
@@ -46,17 +46,21 @@ K3 = frozenset({'cache_control', 'citations', 'context', 'source', 'title'})
 K4 = frozenset({'cache_control', 'content', 'is_error', 'tool_use_id'})
 K5 = frozenset({'content', 'id', 'role', 'type'})
 K6 = frozenset({'agentId', 'classifierMetaLines', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'imagePasteIds', 'interruptedByShutdown', 'interruptedMessageId', 'isCompactSummary', 'isMeta', 'isReplay', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'mcpCallNotReadOnly', 'mcpMeta', 'message', 'origin', 'parentUuid', 'permissionDecision', 'permissionMode', 'planContent', 'project', 'promptId', 'promptSource', 'sandboxed', 'sessionId', 'sessionKind', 'session_id', 'slug', 'sourceToolAssistantUUID', 'sourceToolUseID', 'summarizeMetadata', 'teamName', 'thinkingMetadata', 'timestamp', 'todos', 'toolDenialKind', 'toolEndsTurn', 'toolUseResult', 'turnCompanion', 'turnOrigin', 'turnPosition', 'userFeedback', 'userType', 'uuid', 'version'})
-K7 = frozenset({'citations', 'text'})
-K8 = frozenset({'signature', 'thinking'})
-K9 = frozenset({'caller', 'id', 'input', 'name'})
-K10 = frozenset({'id', 'input', 'name'})
-K11 = frozenset({'content', 'is_error', 'tool_use_id'})
-K12 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'id', 'model', 'role', 'stop_details', 'stop_reason', 'stop_sequence', 'type', 'usage'})
-K13 = frozenset({'agentId', 'apiBlockIndex', 'apiErrorStatus', 'apiErrorType', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'cwd', 'effort', 'entrypoint', 'error', 'errorDetails', 'failedResponseHadNoToolCall', 'forkedFrom', 'gitBranch', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'thinkingDisplay', 'thinkingDurationMs', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
-K14 = frozenset({'agentId', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'timestamp', 'toolUseID', 'trigger', 'url', 'userType', 'uuid', 'version'})
-K15 = frozenset({'text'})
-K16 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
-K17 = frozenset({'commandMode', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
+K7 = {'text': 'text', 'file': 'image/base64', 'tool_result': 'tool_result'}
+K8 = frozenset({'citations', 'text'})
+K9 = frozenset({'signature', 'thinking'})
+K10 = frozenset({'caller', 'id', 'input', 'name'})
+K11 = frozenset({'id', 'input', 'name'})
+K12 = frozenset({'content', 'is_error', 'tool_use_id'})
+K13 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'id', 'model', 'role', 'stop_details', 'stop_reason', 'stop_sequence', 'type', 'usage'})
+K14 = frozenset({'agentId', 'apiBlockIndex', 'apiErrorStatus', 'apiErrorType', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'cwd', 'effort', 'entrypoint', 'error', 'errorDetails', 'failedResponseHadNoToolCall', 'forkedFrom', 'gitBranch', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'thinkingDisplay', 'thinkingDurationMs', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
+K15 = {'text': 'text', 'reasoning': 'thinking', 'file': 'image/base64', 'tool_call': 'tool_use', 'tool_result': 'web_search_tool_result'}
+K16 = frozenset({'agentId', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'timestamp', 'toolUseID', 'trigger', 'url', 'userType', 'uuid', 'version'})
+K17 = frozenset({'text'})
+K18 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
+K19 = frozenset({'commandMode', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
+K20 = {'text': 'text', 'file': 'image/base64'}
+K21 = {'text': 'self'}
 S_harness = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<ide_opened_file>', '</ide_opened_file>'), ('<ide_selection>', '</ide_selection>'), ('<ide_diagnostics>', '</ide_diagnostics>'), ('<local-command-caveat>', '</local-command-caveat>'), ('<local-command-stdout>', '</local-command-stdout>'), ('<local-command-stderr>', '</local-command-stderr>'), ('<command-name>', '</command-name>'), ('<command-message>', '</command-message>'), ('<command-contents>', '</command-contents>'), ('<bash-stdout>', '</bash-stdout>'), ('<bash-stderr>', '</bash-stderr>'), ('<user-prompt-submit-hook>', '</user-prompt-submit-hook>'), ('<teammate-message', '</teammate-message>'), ('<cross-session-message', '</cross-session-message>'), ('<fork-boilerplate>', '</fork-boilerplate>')), (('<command-args>', '</command-args>'), ('<bash-input>', '</bash-input>')), ('Caveat: The messages below were generated by the user while running local commands.', 'This session is being continued from a previous conversation', 'Base directory for this skill: ', '[Image: source: ', 'Your tool call was malformed'), ('[Request interrupted by user]', '[Request interrupted by user for tool use]', 'Continue from where you left off.', 'Warmup'))
 S_failure = Markers.of((), (), (), ())
 S_queued = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>')), (), (), ())
@@ -441,7 +445,8 @@ def read_0_user(r, c):
     return p0
 
 
-def write_0_user(first, groups, c):
+def write_0_user(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -468,103 +473,102 @@ def write_0_user(first, groups, c):
         r__message['role'] = 'user'
     q0_0 = []
     q0_1 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'text', 'file': 'image/base64', 'tool_result': 'tool_result'}[p['type']]
-            if label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                (q0_0 if role == 'tool' else q0_1).append(b)
-            elif label == 'image/base64':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'image'
-                if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
-                    t0 = p.get('media_type', MISSING)
-                    if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
-                        b.setdefault('source', {})['media_type'] = t0
-                if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
-                    t0 = p.get('data', MISSING)
-                    if t0 is not MISSING:
-                        b.setdefault('source', {})['data'] = t0
-                if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
-                    b.setdefault('source', {})['type'] = 'base64'
-                (q0_0 if role == 'tool' else q0_1).append(b)
-            elif label == 'image/url':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'image'
-                if at(b, 'source', 'url') is MISSING and 'source.url' not in pa:
-                    t0 = p.get('data', MISSING)
-                    if t0 is not MISSING:
-                        b.setdefault('source', {})['url'] = t0
-                if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
-                    b.setdefault('source', {})['type'] = 'url'
-                (q0_0 if role == 'tool' else q0_1).append(b)
-            elif label == 'document/base64':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'document'
-                if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
-                    t0 = p.get('media_type', MISSING)
-                    if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
-                        b.setdefault('source', {})['media_type'] = t0
-                if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
-                    t0 = p.get('data', MISSING)
-                    if t0 is not MISSING:
-                        b.setdefault('source', {})['data'] = t0
-                if 'title' not in b and 'title' not in pa:
-                    t0 = p.get('file_name', MISSING)
-                    if t0 is not MISSING:
-                        b['title'] = t0
-                if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
-                    b.setdefault('source', {})['type'] = 'base64'
-                (q0_0 if role == 'tool' else q0_1).append(b)
-            elif label == 'document/text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'document'
-                if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b.setdefault('source', {})['data'] = t0
-                if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
-                    b.setdefault('source', {})['type'] = 'text'
-                (q0_0 if role == 'tool' else q0_1).append(b)
-            elif label == 'tool_result':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'tool_result'
-                if 'tool_use_id' not in b and 'tool_use_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        b['tool_use_id'] = t0
-                if 'content' not in b and 'content' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        b['content'] = t0
-                if 'is_error' not in b and 'is_error' not in pa:
-                    t0 = p.get('is_failure', MISSING)
-                    if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
-                        b['is_error'] = t0
-                (q0_0 if role == 'tool' else q0_1).append(b)
-            else:
-                raise Broken('`user` has no block ' + f'`{label}`')
+    for role, p in placed_parts(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K7[p['type']]
+        if label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            (q0_0 if role == 'tool' else q0_1).append(b)
+        elif label == 'image/base64':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'image'
+            if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
+                t0 = p.get('media_type', MISSING)
+                if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
+                    b.setdefault('source', {})['media_type'] = t0
+            if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
+                t0 = p.get('data', MISSING)
+                if t0 is not MISSING:
+                    b.setdefault('source', {})['data'] = t0
+            if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
+                b.setdefault('source', {})['type'] = 'base64'
+            (q0_0 if role == 'tool' else q0_1).append(b)
+        elif label == 'image/url':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'image'
+            if at(b, 'source', 'url') is MISSING and 'source.url' not in pa:
+                t0 = p.get('data', MISSING)
+                if t0 is not MISSING:
+                    b.setdefault('source', {})['url'] = t0
+            if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
+                b.setdefault('source', {})['type'] = 'url'
+            (q0_0 if role == 'tool' else q0_1).append(b)
+        elif label == 'document/base64':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'document'
+            if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
+                t0 = p.get('media_type', MISSING)
+                if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
+                    b.setdefault('source', {})['media_type'] = t0
+            if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
+                t0 = p.get('data', MISSING)
+                if t0 is not MISSING:
+                    b.setdefault('source', {})['data'] = t0
+            if 'title' not in b and 'title' not in pa:
+                t0 = p.get('file_name', MISSING)
+                if t0 is not MISSING:
+                    b['title'] = t0
+            if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
+                b.setdefault('source', {})['type'] = 'base64'
+            (q0_0 if role == 'tool' else q0_1).append(b)
+        elif label == 'document/text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'document'
+            if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b.setdefault('source', {})['data'] = t0
+            if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
+                b.setdefault('source', {})['type'] = 'text'
+            (q0_0 if role == 'tool' else q0_1).append(b)
+        elif label == 'tool_result':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'tool_result'
+            if 'tool_use_id' not in b and 'tool_use_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['tool_use_id'] = t0
+            if 'content' not in b and 'content' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    b['content'] = t0
+            if 'is_error' not in b and 'is_error' not in pa:
+                t0 = p.get('is_failure', MISSING)
+                if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
+                    b['is_error'] = t0
+            (q0_0 if role == 'tool' else q0_1).append(b)
+        else:
+            raise Broken('`user` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('message.content', 'list')
     weave = pond.get('weave', EMPTY).get('message.content')
     if shape == 'absent' or weave is None and 'content' in r__message:
@@ -662,8 +666,8 @@ def read_1_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K7.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K7])
+                                if not K8.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K8])
                             for k, x in runs:
                                 p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
@@ -689,8 +693,8 @@ def read_1_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K8.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/thinking', [k for k in b if k not in K8])
+                                if not K9.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/thinking', [k for k in b if k not in K9])
                             weave += '0'
                             continue
                 elif kind == 'tool_use':
@@ -719,8 +723,8 @@ def read_1_assistant(r, c):
                                 c.calls[v] = p['name']
                             if b:
                                 o['source'] = b
-                                if not K9.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/tool_use', [k for k in b if k not in K9])
+                                if not K10.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/tool_use', [k for k in b if k not in K10])
                             weave += '0'
                             continue
                 elif kind == 'server_tool_use':
@@ -750,8 +754,8 @@ def read_1_assistant(r, c):
                                 c.calls[v] = p['name']
                             if b:
                                 o['source'] = b
-                                if not K10.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/server_tool_use', [k for k in b if k not in K10])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/server_tool_use', [k for k in b if k not in K11])
                             o['pond'] = marks
                             weave += '0'
                             continue
@@ -782,8 +786,8 @@ def read_1_assistant(r, c):
                                 c.calls[v] = p['name']
                             if b:
                                 o['source'] = b
-                                if not K10.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/mcp_tool_use', [k for k in b if k not in K10])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/mcp_tool_use', [k for k in b if k not in K11])
                             o['pond'] = marks
                             weave += '0'
                             continue
@@ -834,8 +838,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/web_search_tool_result', [k for k in b if k not in K11])
+                                if not K12.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/web_search_tool_result', [k for k in b if k not in K12])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
@@ -889,8 +893,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/web_fetch_tool_result', [k for k in b if k not in K11])
+                                if not K12.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/web_fetch_tool_result', [k for k in b if k not in K12])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -943,8 +947,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/code_execution_tool_result', [k for k in b if k not in K11])
+                                if not K12.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/code_execution_tool_result', [k for k in b if k not in K12])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -997,8 +1001,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/bash_code_execution_tool_result', [k for k in b if k not in K11])
+                                if not K12.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/bash_code_execution_tool_result', [k for k in b if k not in K12])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -1051,8 +1055,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/text_editor_code_execution_tool_result', [k for k in b if k not in K11])
+                                if not K12.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/text_editor_code_execution_tool_result', [k for k in b if k not in K12])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -1105,8 +1109,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/mcp_tool_result', [k for k in b if k not in K11])
+                                if not K12.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/mcp_tool_result', [k for k in b if k not in K12])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -1159,8 +1163,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/tool_search_tool_result', [k for k in b if k not in K11])
+                                if not K12.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/tool_search_tool_result', [k for k in b if k not in K12])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -1241,8 +1245,8 @@ def read_1_assistant(r, c):
         p0.append(p)
         if b:
             o['source'] = b
-            if not K7.issuperset(b):
-                c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K7])
+            if not K8.issuperset(b):
+                c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K8])
         for k, x in runs:
             p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
         pond.setdefault('shape', {})['message.content'] = 'string'
@@ -1251,12 +1255,12 @@ def read_1_assistant(r, c):
     elif items is not None:
         c.note('source-type', '$.message.content', f'expected list or string, found {kind_of(items)}')
     del r['message']
-    if not K12.issuperset(r__message):
-        c.drift('source-drift-field', 'assistant.message', [k for k in r__message if k not in K12])
+    if not K13.issuperset(r__message):
+        c.drift('source-drift-field', 'assistant.message', [k for k in r__message if k not in K13])
     if r__message:
         options['anthropic'] = r__message
-    if not K13.issuperset(r):
-        c.drift('source-drift-field', 'assistant', [k for k in r if k not in K13])
+    if not K14.issuperset(r):
+        c.drift('source-drift-field', 'assistant', [k for k in r if k not in K14])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1269,7 +1273,8 @@ def read_1_assistant(r, c):
     return p0
 
 
-def write_1_assistant(first, groups, c):
+def write_1_assistant(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -1295,235 +1300,234 @@ def write_1_assistant(first, groups, c):
     if 'role' not in r__message and 'message.role' not in absent:
         r__message['role'] = 'assistant'
     q0_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'text', 'reasoning': 'thinking', 'file': 'image/base64', 'tool_call': 'tool_use', 'tool_result': 'web_search_tool_result'}[p['type']]
-            if label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'thinking':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'thinking'
-                if 'thinking' not in b and 'thinking' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['thinking'] = t0
-                if 'signature' not in b and 'signature' not in pa:
-                    t0 = at(p, 'options', 'anthropic', 'signature')
-                    if t0 is not MISSING:
-                        b['signature'] = t0
-                q0_0.append(b)
-            elif label == 'tool_use':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'tool_use'
-                if 'id' not in b and 'id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        b['id'] = t0
-                if 'name' not in b and 'name' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        b['name'] = t0
-                if 'input' not in b and 'input' not in pa:
-                    t0 = p.get('params', MISSING)
-                    if t0 is not MISSING:
-                        b['input'] = t0
-                q0_0.append(b)
-            elif label == 'server_tool_use':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'server_tool_use'
-                if 'id' not in b and 'id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        b['id'] = t0
-                if 'name' not in b and 'name' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        b['name'] = t0
-                if 'input' not in b and 'input' not in pa:
-                    t0 = p.get('params', MISSING)
-                    if t0 is not MISSING:
-                        b['input'] = t0
-                q0_0.append(b)
-            elif label == 'mcp_tool_use':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'mcp_tool_use'
-                if 'id' not in b and 'id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        b['id'] = t0
-                if 'name' not in b and 'name' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        b['name'] = t0
-                if 'input' not in b and 'input' not in pa:
-                    t0 = p.get('params', MISSING)
-                    if t0 is not MISSING:
-                        b['input'] = t0
-                q0_0.append(b)
-            elif label == 'web_search_tool_result':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'web_search_tool_result'
-                if 'tool_use_id' not in b and 'tool_use_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        b['tool_use_id'] = t0
-                if 'content' not in b and 'content' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        b['content'] = t0
-                if 'is_error' not in b and 'is_error' not in pa:
-                    t0 = p.get('is_failure', MISSING)
-                    if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
-                        b['is_error'] = t0
-                q0_0.append(b)
-            elif label == 'web_fetch_tool_result':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'web_fetch_tool_result'
-                if 'tool_use_id' not in b and 'tool_use_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        b['tool_use_id'] = t0
-                if 'content' not in b and 'content' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        b['content'] = t0
-                if 'is_error' not in b and 'is_error' not in pa:
-                    t0 = p.get('is_failure', MISSING)
-                    if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
-                        b['is_error'] = t0
-                q0_0.append(b)
-            elif label == 'code_execution_tool_result':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'code_execution_tool_result'
-                if 'tool_use_id' not in b and 'tool_use_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        b['tool_use_id'] = t0
-                if 'content' not in b and 'content' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        b['content'] = t0
-                if 'is_error' not in b and 'is_error' not in pa:
-                    t0 = p.get('is_failure', MISSING)
-                    if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
-                        b['is_error'] = t0
-                q0_0.append(b)
-            elif label == 'bash_code_execution_tool_result':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'bash_code_execution_tool_result'
-                if 'tool_use_id' not in b and 'tool_use_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        b['tool_use_id'] = t0
-                if 'content' not in b and 'content' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        b['content'] = t0
-                if 'is_error' not in b and 'is_error' not in pa:
-                    t0 = p.get('is_failure', MISSING)
-                    if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
-                        b['is_error'] = t0
-                q0_0.append(b)
-            elif label == 'text_editor_code_execution_tool_result':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text_editor_code_execution_tool_result'
-                if 'tool_use_id' not in b and 'tool_use_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        b['tool_use_id'] = t0
-                if 'content' not in b and 'content' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        b['content'] = t0
-                if 'is_error' not in b and 'is_error' not in pa:
-                    t0 = p.get('is_failure', MISSING)
-                    if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
-                        b['is_error'] = t0
-                q0_0.append(b)
-            elif label == 'mcp_tool_result':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'mcp_tool_result'
-                if 'tool_use_id' not in b and 'tool_use_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        b['tool_use_id'] = t0
-                if 'content' not in b and 'content' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        b['content'] = t0
-                if 'is_error' not in b and 'is_error' not in pa:
-                    t0 = p.get('is_failure', MISSING)
-                    if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
-                        b['is_error'] = t0
-                q0_0.append(b)
-            elif label == 'tool_search_tool_result':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'tool_search_tool_result'
-                if 'tool_use_id' not in b and 'tool_use_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        b['tool_use_id'] = t0
-                if 'content' not in b and 'content' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        b['content'] = t0
-                if 'is_error' not in b and 'is_error' not in pa:
-                    t0 = p.get('is_failure', MISSING)
-                    if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
-                        b['is_error'] = t0
-                q0_0.append(b)
-            elif label == 'image/base64':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'image'
-                if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
-                    t0 = p.get('media_type', MISSING)
-                    if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
-                        b.setdefault('source', {})['media_type'] = t0
-                if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
-                    t0 = p.get('data', MISSING)
-                    if t0 is not MISSING:
-                        b.setdefault('source', {})['data'] = t0
-                if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
-                    b.setdefault('source', {})['type'] = 'base64'
-                q0_0.append(b)
-            else:
-                raise Broken('`assistant` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K15[p['type']]
+        if label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'thinking':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'thinking'
+            if 'thinking' not in b and 'thinking' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['thinking'] = t0
+            if 'signature' not in b and 'signature' not in pa:
+                t0 = at(p, 'options', 'anthropic', 'signature')
+                if t0 is not MISSING:
+                    b['signature'] = t0
+            q0_0.append(b)
+        elif label == 'tool_use':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'tool_use'
+            if 'id' not in b and 'id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['id'] = t0
+            if 'name' not in b and 'name' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    b['name'] = t0
+            if 'input' not in b and 'input' not in pa:
+                t0 = p.get('params', MISSING)
+                if t0 is not MISSING:
+                    b['input'] = t0
+            q0_0.append(b)
+        elif label == 'server_tool_use':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'server_tool_use'
+            if 'id' not in b and 'id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['id'] = t0
+            if 'name' not in b and 'name' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    b['name'] = t0
+            if 'input' not in b and 'input' not in pa:
+                t0 = p.get('params', MISSING)
+                if t0 is not MISSING:
+                    b['input'] = t0
+            q0_0.append(b)
+        elif label == 'mcp_tool_use':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'mcp_tool_use'
+            if 'id' not in b and 'id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['id'] = t0
+            if 'name' not in b and 'name' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    b['name'] = t0
+            if 'input' not in b and 'input' not in pa:
+                t0 = p.get('params', MISSING)
+                if t0 is not MISSING:
+                    b['input'] = t0
+            q0_0.append(b)
+        elif label == 'web_search_tool_result':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'web_search_tool_result'
+            if 'tool_use_id' not in b and 'tool_use_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['tool_use_id'] = t0
+            if 'content' not in b and 'content' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    b['content'] = t0
+            if 'is_error' not in b and 'is_error' not in pa:
+                t0 = p.get('is_failure', MISSING)
+                if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
+                    b['is_error'] = t0
+            q0_0.append(b)
+        elif label == 'web_fetch_tool_result':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'web_fetch_tool_result'
+            if 'tool_use_id' not in b and 'tool_use_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['tool_use_id'] = t0
+            if 'content' not in b and 'content' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    b['content'] = t0
+            if 'is_error' not in b and 'is_error' not in pa:
+                t0 = p.get('is_failure', MISSING)
+                if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
+                    b['is_error'] = t0
+            q0_0.append(b)
+        elif label == 'code_execution_tool_result':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'code_execution_tool_result'
+            if 'tool_use_id' not in b and 'tool_use_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['tool_use_id'] = t0
+            if 'content' not in b and 'content' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    b['content'] = t0
+            if 'is_error' not in b and 'is_error' not in pa:
+                t0 = p.get('is_failure', MISSING)
+                if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
+                    b['is_error'] = t0
+            q0_0.append(b)
+        elif label == 'bash_code_execution_tool_result':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'bash_code_execution_tool_result'
+            if 'tool_use_id' not in b and 'tool_use_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['tool_use_id'] = t0
+            if 'content' not in b and 'content' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    b['content'] = t0
+            if 'is_error' not in b and 'is_error' not in pa:
+                t0 = p.get('is_failure', MISSING)
+                if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
+                    b['is_error'] = t0
+            q0_0.append(b)
+        elif label == 'text_editor_code_execution_tool_result':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text_editor_code_execution_tool_result'
+            if 'tool_use_id' not in b and 'tool_use_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['tool_use_id'] = t0
+            if 'content' not in b and 'content' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    b['content'] = t0
+            if 'is_error' not in b and 'is_error' not in pa:
+                t0 = p.get('is_failure', MISSING)
+                if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
+                    b['is_error'] = t0
+            q0_0.append(b)
+        elif label == 'mcp_tool_result':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'mcp_tool_result'
+            if 'tool_use_id' not in b and 'tool_use_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['tool_use_id'] = t0
+            if 'content' not in b and 'content' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    b['content'] = t0
+            if 'is_error' not in b and 'is_error' not in pa:
+                t0 = p.get('is_failure', MISSING)
+                if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
+                    b['is_error'] = t0
+            q0_0.append(b)
+        elif label == 'tool_search_tool_result':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'tool_search_tool_result'
+            if 'tool_use_id' not in b and 'tool_use_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['tool_use_id'] = t0
+            if 'content' not in b and 'content' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    b['content'] = t0
+            if 'is_error' not in b and 'is_error' not in pa:
+                t0 = p.get('is_failure', MISSING)
+                if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
+                    b['is_error'] = t0
+            q0_0.append(b)
+        elif label == 'image/base64':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'image'
+            if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
+                t0 = p.get('media_type', MISSING)
+                if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
+                    b.setdefault('source', {})['media_type'] = t0
+            if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
+                t0 = p.get('data', MISSING)
+                if t0 is not MISSING:
+                    b.setdefault('source', {})['data'] = t0
+            if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
+                b.setdefault('source', {})['type'] = 'base64'
+            q0_0.append(b)
+        else:
+            raise Broken('`assistant` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('message.content', 'list')
     weave = pond.get('weave', EMPTY).get('message.content')
     if shape == 'absent' or weave is None and 'content' in r__message:
@@ -1594,8 +1598,8 @@ def read_2_system(r, c):
             absent = ['cwd'] if absent is None else [*absent, 'cwd']
         else:
             r['cwd'] = v
-    if not K14.issuperset(r):
-        c.drift('source-drift-field', 'system', [k for k in r if k not in K14])
+    if not K16.issuperset(r):
+        c.drift('source-drift-field', 'system', [k for k in r if k not in K16])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1605,7 +1609,8 @@ def read_2_system(r, c):
     return [m]
 
 
-def write_2_system(first, groups, c):
+def write_2_system(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -1713,8 +1718,8 @@ def read_3_attachment_queued_command(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K15.issuperset(b):
-                                    c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K15])
+                                if not K17.issuperset(b):
+                                    c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K17])
                             for k, x in runs:
                                 p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
@@ -1795,18 +1800,18 @@ def read_3_attachment_queued_command(r, c):
         p0.append(p)
         if b:
             o['source'] = b
-            if not K15.issuperset(b):
-                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K15])
+            if not K17.issuperset(b):
+                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K17])
         for k, x in runs:
             p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
     elif items is MISSING:
         pond.setdefault('shape', {})['attachment.prompt'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.attachment.prompt', f'expected string or list, found {kind_of(items)}')
-    if not K16.issuperset(r):
-        c.drift('source-drift-field', 'attachment/queued_command', [k for k in r if k not in K16])
-    if not K17.issuperset(r__attachment):
-        c.drift('source-drift-field', 'attachment/queued_command.attachment', [k for k in r__attachment if k not in K17])
+    if not K18.issuperset(r):
+        c.drift('source-drift-field', 'attachment/queued_command', [k for k in r if k not in K18])
+    if not K19.issuperset(r__attachment):
+        c.drift('source-drift-field', 'attachment/queued_command.attachment', [k for k in r__attachment if k not in K19])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1817,7 +1822,8 @@ def read_3_attachment_queued_command(r, c):
     return p0
 
 
-def write_3_attachment_queued_command(first, groups, c):
+def write_3_attachment_queued_command(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -1840,41 +1846,40 @@ def write_3_attachment_queued_command(first, groups, c):
     if 'type' not in r__attachment and 'attachment.type' not in absent:
         r__attachment['type'] = 'queued_command'
     q0_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'text', 'file': 'image/base64'}[p['type']]
-            if label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'image/base64':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'image'
-                if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
-                    t0 = p.get('media_type', MISSING)
-                    if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
-                        b.setdefault('source', {})['media_type'] = t0
-                if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
-                    t0 = p.get('data', MISSING)
-                    if t0 is not MISSING:
-                        b.setdefault('source', {})['data'] = t0
-                if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
-                    b.setdefault('source', {})['type'] = 'base64'
-                q0_0.append(b)
-            else:
-                raise Broken('`attachment/queued_command` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K20[p['type']]
+        if label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'image/base64':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'image'
+            if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
+                t0 = p.get('media_type', MISSING)
+                if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
+                    b.setdefault('source', {})['media_type'] = t0
+            if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
+                t0 = p.get('data', MISSING)
+                if t0 is not MISSING:
+                    b.setdefault('source', {})['data'] = t0
+            if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
+                b.setdefault('source', {})['type'] = 'base64'
+            q0_0.append(b)
+        else:
+            raise Broken('`attachment/queued_command` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('attachment.prompt', 'string')
     weave = pond.get('weave', EMPTY).get('attachment.prompt')
     if shape == 'absent' or weave is None and 'prompt' in r__attachment:
@@ -1962,8 +1967,8 @@ def read_4_attachment_file_file(r, c):
     del r__attachment__content__file['content']
     p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': e0_0, 'provenance': 'injected', 'options': o}
     p0.append(p)
-    if not K16.issuperset(r):
-        c.drift('source-drift-field', 'attachment/file/file', [k for k in r if k not in K16])
+    if not K18.issuperset(r):
+        c.drift('source-drift-field', 'attachment/file/file', [k for k in r if k not in K18])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1974,7 +1979,8 @@ def read_4_attachment_file_file(r, c):
     return p0
 
 
-def write_4_attachment_file_file(first, groups, c):
+def write_4_attachment_file_file(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -1998,20 +2004,19 @@ def write_4_attachment_file_file(first, groups, c):
         r['cwd'] = c.project
     if 'type' not in r__attachment and 'attachment.type' not in absent:
         r__attachment['type'] = 'file'
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'self'}[p['type']]
-            if label == 'self':
-                if 'content' not in r__attachment__content__file and 'attachment.content.file.content' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        r__attachment__content__file['content'] = t0
-            else:
-                raise Broken('`attachment/file/file` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K21[p['type']]
+        if label == 'self':
+            if 'content' not in r__attachment__content__file and 'attachment.content.file.content' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    r__attachment__content__file['content'] = t0
+        else:
+            raise Broken('`attachment/file/file` has no block ' + f'`{label}`')
     return r
 
 
@@ -2071,7 +2076,8 @@ def read_5_carry(r, c):
     return [m]
 
 
-def write_5_carry(first, groups, c):
+def write_5_carry(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -2291,17 +2297,7 @@ WRITE = {'user': write_0_user, 'assistant': write_1_assistant, 'system': write_2
 
 def write(events, c):
     """Return the source record that `read` took these events from. The events are used up."""
-    groups = []
-    first = None
-    for event in events:
-        if event['kind'] == 'message':
-            if first is None:
-                first = event
-            parts = []
-            groups.append((event['role'], parts))
-        else:
-            parts.append(event)
-    label = first['options']['pond'].get('as')
+    label = events[0]['options']['pond'].get('as')
     if label not in WRITE:
         raise Broken(f'the mapping has no kind `{label}`')
-    return WRITE[label](first, groups, c)
+    return WRITE[label](events, c)

@@ -2,7 +2,7 @@
 # ruff: noqa
 # mypy: ignore-errors
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
-from pond.lang.runtime import Origin, at, instant, kind_of, repeat_event, unjoin
+from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event
 
 DIGEST = '6e4d5651b80f01c1'
 COMPILER = 1
@@ -43,41 +43,51 @@ K1 = frozenset({'agent_nickname', 'agent_path', 'agent_role', 'base_instructions
 K2 = frozenset({'text'})
 K3 = frozenset({'detail', 'image_url'})
 K4 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'phase', 'role', 'status', 'type'})
-K5 = frozenset({'annotations', 'logprobs', 'text'})
-K6 = frozenset({'refusal'})
-K7 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'role', 'type'})
-K8 = frozenset({'payload', 'timestamp'})
-K9 = frozenset({'author', 'content', 'id', 'internal_chat_message_metadata_passthrough', 'recipient', 'type'})
-K10 = frozenset({'content', 'encrypted_content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'summary', 'type'})
-K11 = frozenset({'arguments', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'summary', 'type'})
-K12 = frozenset({'call_id', 'id', 'input', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'type'})
-K13 = frozenset({'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'output', 'status', 'type'})
-K14 = frozenset({'action', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
-K15 = frozenset({'arguments', 'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
-K16 = frozenset({'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'status', 'tools', 'type'})
-K17 = frozenset({'id', 'internal_chat_message_metadata_passthrough', 'result', 'revised_prompt', 'status', 'type'})
-K18 = frozenset({'arguments', 'function', 'type'})
-K19 = frozenset({'compaction_response_id', 'first_window_id', 'latest_token_usage_record', 'message', 'previous_window_id', 'replacement_history', 'replacement_history_metadata', 'resume_metadata', 'retained_context', 'window_id', 'window_number'})
-K20 = frozenset({'record_type'})
-K21 = frozenset({'git', 'id', 'instructions', 'timestamp'})
-K22 = frozenset({'session'})
-K23 = frozenset({'content', 'id', 'role', 'status'})
-K24 = frozenset({'annotations', 'text'})
-K25 = frozenset({'content', 'id', 'phase', 'role', 'status'})
-K26 = frozenset({'content', 'id', 'role'})
-K27 = frozenset({'content', 'encrypted_content', 'id', 'summary'})
-K28 = frozenset({'arguments', 'created_at', 'function'})
-K29 = frozenset({'arguments', 'call_id', 'id', 'name', 'status'})
-K30 = frozenset({'call_id', 'id', 'input', 'name', 'status'})
-K31 = frozenset({'call_id', 'id', 'output'})
-K32 = frozenset({'created_at', 'name', 'result'})
-K33 = frozenset({'created_at', 'message', 'model', 'role', 'timestamp'})
-K34 = frozenset({'image_url'})
-K35 = frozenset({'content', 'created_at', 'model', 'role', 'timestamp'})
-K36 = frozenset({'function', 'id', 'index'})
-K37 = frozenset({'content', 'created_at', 'model', 'reasoning', 'role', 'timestamp', 'tool_calls'})
-K38 = frozenset({'content', 'role', 'tool_call_id'})
-K39 = frozenset({'content', 'role'})
+K5 = {'text': 'input_text', 'file': 'input_image'}
+K6 = frozenset({'annotations', 'logprobs', 'text'})
+K7 = frozenset({'refusal'})
+K8 = {'text': 'output_text', 'file': 'input_image'}
+K9 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'role', 'type'})
+K10 = frozenset({'payload', 'timestamp'})
+K11 = {'text': 'input_text'}
+K12 = {'text': 'output_text'}
+K13 = frozenset({'author', 'content', 'id', 'internal_chat_message_metadata_passthrough', 'recipient', 'type'})
+K14 = frozenset({'content', 'encrypted_content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'summary', 'type'})
+K15 = {'reasoning': 'summary_text'}
+K16 = frozenset({'arguments', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'summary', 'type'})
+K17 = {'tool_call': 'self'}
+K18 = frozenset({'call_id', 'id', 'input', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'type'})
+K19 = frozenset({'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'output', 'status', 'type'})
+K20 = {'tool_result': 'self'}
+K21 = frozenset({'action', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
+K22 = frozenset({'arguments', 'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
+K23 = frozenset({'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'status', 'tools', 'type'})
+K24 = frozenset({'id', 'internal_chat_message_metadata_passthrough', 'result', 'revised_prompt', 'status', 'type'})
+K25 = {'file': 'self'}
+K26 = frozenset({'arguments', 'function', 'type'})
+K27 = frozenset({'compaction_response_id', 'first_window_id', 'latest_token_usage_record', 'message', 'previous_window_id', 'replacement_history', 'replacement_history_metadata', 'resume_metadata', 'retained_context', 'window_id', 'window_number'})
+K28 = frozenset({'record_type'})
+K29 = frozenset({'git', 'id', 'instructions', 'timestamp'})
+K30 = frozenset({'session'})
+K31 = frozenset({'content', 'id', 'role', 'status'})
+K32 = frozenset({'annotations', 'text'})
+K33 = frozenset({'content', 'id', 'phase', 'role', 'status'})
+K34 = frozenset({'content', 'id', 'role'})
+K35 = frozenset({'content', 'encrypted_content', 'id', 'summary'})
+K36 = frozenset({'arguments', 'created_at', 'function'})
+K37 = frozenset({'arguments', 'call_id', 'id', 'name', 'status'})
+K38 = frozenset({'call_id', 'id', 'input', 'name', 'status'})
+K39 = frozenset({'call_id', 'id', 'output'})
+K40 = frozenset({'created_at', 'name', 'result'})
+K41 = frozenset({'created_at', 'message', 'model', 'role', 'timestamp'})
+K42 = frozenset({'image_url'})
+K43 = frozenset({'content', 'created_at', 'model', 'role', 'timestamp'})
+K44 = {'text': 'text', 'file': 'image_url'}
+K45 = frozenset({'function', 'id', 'index'})
+K46 = frozenset({'content', 'created_at', 'model', 'reasoning', 'role', 'timestamp', 'tool_calls'})
+K47 = {'text': 'text', 'reasoning': 'reasoning', 'tool_call': 'function'}
+K48 = frozenset({'content', 'role', 'tool_call_id'})
+K49 = frozenset({'content', 'role'})
 S_harness = Markers.of((('<environment_context>', '</environment_context>'), ('<user_instructions>', '</user_instructions>'), ('<INSTRUCTIONS>', '</INSTRUCTIONS>'), ('<turn_aborted>', '</turn_aborted>'), ('<subagent_notification>', '</subagent_notification>'), ('<recommended_plugins>', '</recommended_plugins>'), ('<permissions instructions>', '</permissions instructions>'), ('<skills_instructions>', '</skills_instructions>'), ('<skill>', '</skill>'), ('<session_context>', '</session_context>'), ('<plan_mode>', '</plan_mode>'), ('<user_shell_command>', '<command>'), ('</command>', '</user_shell_command>'), ('# Context from my IDE setup:', '## My request for Codex:')), (), ('# AGENTS.md instructions for ', '<image name='), ('</image>',))
 C_data_url = CONVERSIONS['data_url']
 C_json_text = CONVERSIONS['json_text']
@@ -132,7 +142,8 @@ def read_0_session_meta(r, c):
     return [m]
 
 
-def write_0_session_meta(first, groups, c):
+def write_0_session_meta(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -377,7 +388,8 @@ def read_1_response_item_message_user(r, c):
     return p0
 
 
-def write_1_response_item_message_user(first, groups, c):
+def write_1_response_item_message_user(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -398,67 +410,66 @@ def write_1_response_item_message_user(first, groups, c):
     if 'role' not in r__payload and 'payload.role' not in absent:
         r__payload['role'] = 'user'
     q0_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'input_text', 'file': 'input_image'}[p['type']]
-            if label == 'input_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'input_image':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_image'
-                if 'image_url' not in b and 'image_url' not in pa:
-                    t0 = p.get('media_type', MISSING)
-                    t1 = p.get('data', MISSING)
-                    if t0 is not MISSING and t1 is not MISSING:
-                        b['image_url'] = C_data_url.write((t0, t1,), ps.get('image_url', NO_MARK), None)
-                q0_0.append(b)
-            elif label == 'input_image#2':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_image'
-                if 'image_url' not in b and 'image_url' not in pa:
-                    t0 = p.get('data', MISSING)
-                    if t0 is not MISSING:
-                        b['image_url'] = t0
-                q0_0.append(b)
-            elif label == 'input_image#3':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_image'
-                if at(b, 'image_url', 'url') is MISSING and 'image_url.url' not in pa:
-                    t0 = p.get('media_type', MISSING)
-                    t1 = p.get('data', MISSING)
-                    if t0 is not MISSING and t1 is not MISSING:
-                        b.setdefault('image_url', {})['url'] = C_data_url.write((t0, t1,), ps.get('image_url.url', NO_MARK), None)
-                q0_0.append(b)
-            else:
-                raise Broken('`response_item/message/user` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K5[p['type']]
+        if label == 'input_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'input_image':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_image'
+            if 'image_url' not in b and 'image_url' not in pa:
+                t0 = p.get('media_type', MISSING)
+                t1 = p.get('data', MISSING)
+                if t0 is not MISSING and t1 is not MISSING:
+                    b['image_url'] = C_data_url.write((t0, t1,), ps.get('image_url', NO_MARK), None)
+            q0_0.append(b)
+        elif label == 'input_image#2':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_image'
+            if 'image_url' not in b and 'image_url' not in pa:
+                t0 = p.get('data', MISSING)
+                if t0 is not MISSING:
+                    b['image_url'] = t0
+            q0_0.append(b)
+        elif label == 'input_image#3':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_image'
+            if at(b, 'image_url', 'url') is MISSING and 'image_url.url' not in pa:
+                t0 = p.get('media_type', MISSING)
+                t1 = p.get('data', MISSING)
+                if t0 is not MISSING and t1 is not MISSING:
+                    b.setdefault('image_url', {})['url'] = C_data_url.write((t0, t1,), ps.get('image_url.url', NO_MARK), None)
+            q0_0.append(b)
+        else:
+            raise Broken('`response_item/message/user` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('payload.content', 'list')
     weave = pond.get('weave', EMPTY).get('payload.content')
     if shape == 'absent' or weave is None and 'content' in r__payload:
@@ -556,8 +567,8 @@ def read_2_response_item_message_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K5.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K5])
+                                if not K6.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K6])
                             weave += '0'
                             continue
                 elif kind == 'text':
@@ -572,8 +583,8 @@ def read_2_response_item_message_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K5.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/assistant/text', [k for k in b if k not in K5])
+                                if not K6.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/assistant/text', [k for k in b if k not in K6])
                             o['pond'] = marks
                             weave += '0'
                             continue
@@ -589,8 +600,8 @@ def read_2_response_item_message_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K5.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/assistant/input_text', [k for k in b if k not in K5])
+                                if not K6.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/assistant/input_text', [k for k in b if k not in K6])
                             o['pond'] = marks
                             weave += '0'
                             continue
@@ -606,8 +617,8 @@ def read_2_response_item_message_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K6.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/assistant/refusal', [k for k in b if k not in K6])
+                                if not K7.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/assistant/refusal', [k for k in b if k not in K7])
                             o['pond'] = marks
                             weave += '0'
                             continue
@@ -655,8 +666,8 @@ def read_2_response_item_message_assistant(r, c):
         p0.append(p)
         if b:
             o['source'] = b
-            if not K5.issuperset(b):
-                c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K5])
+            if not K6.issuperset(b):
+                c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K6])
         pond.setdefault('shape', {})['payload.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
@@ -678,7 +689,8 @@ def read_2_response_item_message_assistant(r, c):
     return p0
 
 
-def write_2_response_item_message_assistant(first, groups, c):
+def write_2_response_item_message_assistant(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -707,66 +719,65 @@ def write_2_response_item_message_assistant(first, groups, c):
     if 'role' not in r__payload and 'payload.role' not in absent:
         r__payload['role'] = 'assistant'
     q0_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'output_text', 'file': 'input_image'}[p['type']]
-            if label == 'output_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'output_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'input_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'refusal':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'refusal'
-                if 'refusal' not in b and 'refusal' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['refusal'] = t0
-                q0_0.append(b)
-            elif label == 'input_image':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_image'
-                if 'image_url' not in b and 'image_url' not in pa:
-                    t0 = p.get('media_type', MISSING)
-                    t1 = p.get('data', MISSING)
-                    if t0 is not MISSING and t1 is not MISSING:
-                        b['image_url'] = C_data_url.write((t0, t1,), ps.get('image_url', NO_MARK), None)
-                q0_0.append(b)
-            else:
-                raise Broken('`response_item/message/assistant` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K8[p['type']]
+        if label == 'output_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'output_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'input_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'refusal':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'refusal'
+            if 'refusal' not in b and 'refusal' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['refusal'] = t0
+            q0_0.append(b)
+        elif label == 'input_image':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_image'
+            if 'image_url' not in b and 'image_url' not in pa:
+                t0 = p.get('media_type', MISSING)
+                t1 = p.get('data', MISSING)
+                if t0 is not MISSING and t1 is not MISSING:
+                    b['image_url'] = C_data_url.write((t0, t1,), ps.get('image_url', NO_MARK), None)
+            q0_0.append(b)
+        else:
+            raise Broken('`response_item/message/assistant` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('payload.content', 'list')
     weave = pond.get('weave', EMPTY).get('payload.content')
     if shape == 'absent' or weave is None and 'content' in r__payload:
@@ -838,8 +849,8 @@ def read_3_response_item_message_developer_(r, c):
             r__payload['type'] = v
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/message/developer+', [k for k in r if k not in K0])
-    if not K7.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/message/developer+.payload', [k for k in r__payload if k not in K7])
+    if not K9.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/message/developer+.payload', [k for k in r__payload if k not in K9])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -849,7 +860,8 @@ def read_3_response_item_message_developer_(r, c):
     return [m]
 
 
-def write_3_response_item_message_developer_(first, groups, c):
+def write_3_response_item_message_developer_(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -997,8 +1009,8 @@ def read_4_response_item_no_type_user(r, c):
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if not K8.issuperset(r):
-        c.drift('source-drift-field', 'response_item/no-type/user', [k for k in r if k not in K8])
+    if not K10.issuperset(r):
+        c.drift('source-drift-field', 'response_item/no-type/user', [k for k in r if k not in K10])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1009,7 +1021,8 @@ def read_4_response_item_no_type_user(r, c):
     return p0
 
 
-def write_4_response_item_no_type_user(first, groups, c):
+def write_4_response_item_no_type_user(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -1026,35 +1039,34 @@ def write_4_response_item_no_type_user(first, groups, c):
     if 'role' not in r__payload and 'payload.role' not in absent:
         r__payload['role'] = 'user'
     q0_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'input_text'}[p['type']]
-            if label == 'input_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            else:
-                raise Broken('`response_item/no-type/user` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K11[p['type']]
+        if label == 'input_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        else:
+            raise Broken('`response_item/no-type/user` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('payload.content', 'list')
     weave = pond.get('weave', EMPTY).get('payload.content')
     if shape == 'absent' or weave is None and 'content' in r__payload:
@@ -1164,8 +1176,8 @@ def read_5_response_item_no_type_assistant(r, c):
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if not K8.issuperset(r):
-        c.drift('source-drift-field', 'response_item/no-type/assistant', [k for k in r if k not in K8])
+    if not K10.issuperset(r):
+        c.drift('source-drift-field', 'response_item/no-type/assistant', [k for k in r if k not in K10])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1176,7 +1188,8 @@ def read_5_response_item_no_type_assistant(r, c):
     return p0
 
 
-def write_5_response_item_no_type_assistant(first, groups, c):
+def write_5_response_item_no_type_assistant(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -1193,35 +1206,34 @@ def write_5_response_item_no_type_assistant(first, groups, c):
     if 'role' not in r__payload and 'payload.role' not in absent:
         r__payload['role'] = 'assistant'
     q0_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'output_text'}[p['type']]
-            if label == 'output_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'output_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            else:
-                raise Broken('`response_item/no-type/assistant` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K12[p['type']]
+        if label == 'output_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'output_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        else:
+            raise Broken('`response_item/no-type/assistant` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('payload.content', 'list')
     weave = pond.get('weave', EMPTY).get('payload.content')
     if shape == 'absent' or weave is None and 'content' in r__payload:
@@ -1319,8 +1331,8 @@ def read_6_response_item_agent_message(r, c):
         c.note('source-type', '$.payload.content', f'expected list, found {kind_of(items)}')
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/agent_message', [k for k in r if k not in K0])
-    if not K9.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/agent_message.payload', [k for k in r__payload if k not in K9])
+    if not K13.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/agent_message.payload', [k for k in r__payload if k not in K13])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1331,7 +1343,8 @@ def read_6_response_item_agent_message(r, c):
     return p0
 
 
-def write_6_response_item_agent_message(first, groups, c):
+def write_6_response_item_agent_message(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -1350,25 +1363,24 @@ def write_6_response_item_agent_message(first, groups, c):
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'agent_message'
     q0_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'input_text'}[p['type']]
-            if label == 'input_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            else:
-                raise Broken('`response_item/agent_message` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K11[p['type']]
+        if label == 'input_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        else:
+            raise Broken('`response_item/agent_message` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('payload.content', 'list')
     weave = pond.get('weave', EMPTY).get('payload.content')
     if shape == 'absent' or weave is None and 'content' in r__payload:
@@ -1527,8 +1539,8 @@ def read_7_response_item_reasoning(r, c):
         c.note('source-type', '$.payload.content', f'expected list, found {kind_of(items)}')
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/reasoning', [k for k in r if k not in K0])
-    if not K10.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/reasoning.payload', [k for k in r__payload if k not in K10])
+    if not K14.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/reasoning.payload', [k for k in r__payload if k not in K14])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1541,7 +1553,8 @@ def read_7_response_item_reasoning(r, c):
     return p0
 
 
-def write_7_response_item_reasoning(first, groups, c):
+def write_7_response_item_reasoning(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -1565,45 +1578,44 @@ def write_7_response_item_reasoning(first, groups, c):
         r__payload['type'] = 'reasoning'
     q0_0 = []
     q1_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'reasoning': 'summary_text'}[p['type']]
-            if label == 'summary_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'summary_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'reasoning_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'reasoning_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q1_0.append(b)
-            elif label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q1_0.append(b)
-            else:
-                raise Broken('`response_item/reasoning` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K15[p['type']]
+        if label == 'summary_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'summary_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'reasoning_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'reasoning_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q1_0.append(b)
+        elif label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q1_0.append(b)
+        else:
+            raise Broken('`response_item/reasoning` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('payload.summary', 'list')
     weave = pond.get('weave', EMPTY).get('payload.summary')
     if shape == 'absent' or weave is None and 'summary' in r__payload:
@@ -1706,8 +1718,8 @@ def read_8_response_item_function_call(r, c):
         o['pond'] = marks
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/function_call', [k for k in r if k not in K0])
-    if not K11.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/function_call.payload', [k for k in r__payload if k not in K11])
+    if not K16.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/function_call.payload', [k for k in r__payload if k not in K16])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1718,7 +1730,8 @@ def read_8_response_item_function_call(r, c):
     return p0
 
 
-def write_8_response_item_function_call(first, groups, c):
+def write_8_response_item_function_call(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -1736,28 +1749,27 @@ def write_8_response_item_function_call(first, groups, c):
         r__payload['id'] = pond.get('id', first['id'])
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'function_call'
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_call': 'self'}[p['type']]
-            if label == 'self':
-                if 'call_id' not in r__payload and 'payload.call_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['call_id'] = t0
-                if 'name' not in r__payload and 'payload.name' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['name'] = t0
-                if 'arguments' not in r__payload and 'payload.arguments' not in pa:
-                    t0 = p.get('params', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['arguments'] = C_json_text.write((t0,), ps.get('payload.arguments', NO_MARK), None)
-            else:
-                raise Broken('`response_item/function_call` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K17[p['type']]
+        if label == 'self':
+            if 'call_id' not in r__payload and 'payload.call_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    r__payload['call_id'] = t0
+            if 'name' not in r__payload and 'payload.name' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    r__payload['name'] = t0
+            if 'arguments' not in r__payload and 'payload.arguments' not in pa:
+                t0 = p.get('params', MISSING)
+                if t0 is not MISSING:
+                    r__payload['arguments'] = C_json_text.write((t0,), ps.get('payload.arguments', NO_MARK), None)
+        else:
+            raise Broken('`response_item/function_call` has no block ' + f'`{label}`')
     return r
 
 
@@ -1834,8 +1846,8 @@ def read_9_response_item_custom_tool_call(r, c):
         c.calls[v] = p['name']
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/custom_tool_call', [k for k in r if k not in K0])
-    if not K12.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/custom_tool_call.payload', [k for k in r__payload if k not in K12])
+    if not K18.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/custom_tool_call.payload', [k for k in r__payload if k not in K18])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1846,7 +1858,8 @@ def read_9_response_item_custom_tool_call(r, c):
     return p0
 
 
-def write_9_response_item_custom_tool_call(first, groups, c):
+def write_9_response_item_custom_tool_call(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -1864,28 +1877,27 @@ def write_9_response_item_custom_tool_call(first, groups, c):
         r__payload['id'] = pond.get('id', first['id'])
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'custom_tool_call'
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_call': 'self'}[p['type']]
-            if label == 'self':
-                if 'call_id' not in r__payload and 'payload.call_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['call_id'] = t0
-                if 'name' not in r__payload and 'payload.name' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['name'] = t0
-                if 'input' not in r__payload and 'payload.input' not in pa:
-                    t0 = p.get('params', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['input'] = t0
-            else:
-                raise Broken('`response_item/custom_tool_call` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K17[p['type']]
+        if label == 'self':
+            if 'call_id' not in r__payload and 'payload.call_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    r__payload['call_id'] = t0
+            if 'name' not in r__payload and 'payload.name' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    r__payload['name'] = t0
+            if 'input' not in r__payload and 'payload.input' not in pa:
+                t0 = p.get('params', MISSING)
+                if t0 is not MISSING:
+                    r__payload['input'] = t0
+        else:
+            raise Broken('`response_item/custom_tool_call` has no block ' + f'`{label}`')
     return r
 
 
@@ -1958,8 +1970,8 @@ def read_10_response_item_function_call_output_(r, c):
         p['is_failure'] = c.facts['failed']
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/function_call_output+', [k for k in r if k not in K0])
-    if not K13.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/function_call_output+.payload', [k for k in r__payload if k not in K13])
+    if not K19.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/function_call_output+.payload', [k for k in r__payload if k not in K19])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1970,7 +1982,8 @@ def read_10_response_item_function_call_output_(r, c):
     return p0
 
 
-def write_10_response_item_function_call_output_(first, groups, c):
+def write_10_response_item_function_call_output_(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -1986,24 +1999,23 @@ def write_10_response_item_function_call_output_(first, groups, c):
             r['timestamp'] = spelling.get('timestamp', t0)
     if 'id' not in r__payload and 'payload.id' not in absent:
         r__payload['id'] = pond.get('id', first['id'])
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_result': 'self'}[p['type']]
-            if label == 'self':
-                if 'call_id' not in r__payload and 'payload.call_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['call_id'] = t0
-                if 'output' not in r__payload and 'payload.output' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['output'] = t0
-            else:
-                raise Broken('`response_item/function_call_output+` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K20[p['type']]
+        if label == 'self':
+            if 'call_id' not in r__payload and 'payload.call_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    r__payload['call_id'] = t0
+            if 'output' not in r__payload and 'payload.output' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    r__payload['output'] = t0
+        else:
+            raise Broken('`response_item/function_call_output+` has no block ' + f'`{label}`')
     return r
 
 
@@ -2075,8 +2087,8 @@ def read_11_response_item_web_search_call_(r, c):
         c.calls[v] = p['name']
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/web_search_call+', [k for k in r if k not in K0])
-    if not K14.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/web_search_call+.payload', [k for k in r__payload if k not in K14])
+    if not K21.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/web_search_call+.payload', [k for k in r__payload if k not in K21])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2087,7 +2099,8 @@ def read_11_response_item_web_search_call_(r, c):
     return p0
 
 
-def write_11_response_item_web_search_call_(first, groups, c):
+def write_11_response_item_web_search_call_(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -2103,28 +2116,27 @@ def write_11_response_item_web_search_call_(first, groups, c):
             r['timestamp'] = spelling.get('timestamp', t0)
     if 'id' not in r__payload and 'payload.id' not in absent:
         r__payload['id'] = pond.get('id', first['id'])
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_call': 'self'}[p['type']]
-            if label == 'self':
-                if 'type' not in r__payload and 'payload.type' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['type'] = t0
-                if 'action' not in r__payload and 'payload.action' not in pa:
-                    t0 = p.get('params', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['action'] = t0
-                if 'call_id' not in r__payload and 'payload.call_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['call_id'] = t0
-            else:
-                raise Broken('`response_item/web_search_call+` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K17[p['type']]
+        if label == 'self':
+            if 'type' not in r__payload and 'payload.type' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    r__payload['type'] = t0
+            if 'action' not in r__payload and 'payload.action' not in pa:
+                t0 = p.get('params', MISSING)
+                if t0 is not MISSING:
+                    r__payload['action'] = t0
+            if 'call_id' not in r__payload and 'payload.call_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    r__payload['call_id'] = t0
+        else:
+            raise Broken('`response_item/web_search_call+` has no block ' + f'`{label}`')
     return r
 
 
@@ -2196,8 +2208,8 @@ def read_12_response_item_tool_search_call(r, c):
         c.calls[v] = p['name']
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_search_call', [k for k in r if k not in K0])
-    if not K15.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_search_call.payload', [k for k in r__payload if k not in K15])
+    if not K22.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_search_call.payload', [k for k in r__payload if k not in K22])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2208,7 +2220,8 @@ def read_12_response_item_tool_search_call(r, c):
     return p0
 
 
-def write_12_response_item_tool_search_call(first, groups, c):
+def write_12_response_item_tool_search_call(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -2224,28 +2237,27 @@ def write_12_response_item_tool_search_call(first, groups, c):
             r['timestamp'] = spelling.get('timestamp', t0)
     if 'id' not in r__payload and 'payload.id' not in absent:
         r__payload['id'] = pond.get('id', first['id'])
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_call': 'self'}[p['type']]
-            if label == 'self':
-                if 'type' not in r__payload and 'payload.type' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['type'] = t0
-                if 'arguments' not in r__payload and 'payload.arguments' not in pa:
-                    t0 = p.get('params', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['arguments'] = t0
-                if 'call_id' not in r__payload and 'payload.call_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['call_id'] = t0
-            else:
-                raise Broken('`response_item/tool_search_call` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K17[p['type']]
+        if label == 'self':
+            if 'type' not in r__payload and 'payload.type' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    r__payload['type'] = t0
+            if 'arguments' not in r__payload and 'payload.arguments' not in pa:
+                t0 = p.get('params', MISSING)
+                if t0 is not MISSING:
+                    r__payload['arguments'] = t0
+            if 'call_id' not in r__payload and 'payload.call_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    r__payload['call_id'] = t0
+        else:
+            raise Broken('`response_item/tool_search_call` has no block ' + f'`{label}`')
     return r
 
 
@@ -2324,8 +2336,8 @@ def read_13_response_item_tool_search_output(r, c):
         p['is_failure'] = c.facts['failed']
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_search_output', [k for k in r if k not in K0])
-    if not K16.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_search_output.payload', [k for k in r__payload if k not in K16])
+    if not K23.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_search_output.payload', [k for k in r__payload if k not in K23])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2336,7 +2348,8 @@ def read_13_response_item_tool_search_output(r, c):
     return p0
 
 
-def write_13_response_item_tool_search_output(first, groups, c):
+def write_13_response_item_tool_search_output(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -2354,24 +2367,23 @@ def write_13_response_item_tool_search_output(first, groups, c):
         r__payload['id'] = pond.get('id', first['id'])
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'tool_search_output'
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_result': 'self'}[p['type']]
-            if label == 'self':
-                if 'call_id' not in r__payload and 'payload.call_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['call_id'] = t0
-                if 'tools' not in r__payload and 'payload.tools' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['tools'] = t0
-            else:
-                raise Broken('`response_item/tool_search_output` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K20[p['type']]
+        if label == 'self':
+            if 'call_id' not in r__payload and 'payload.call_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    r__payload['call_id'] = t0
+            if 'tools' not in r__payload and 'payload.tools' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    r__payload['tools'] = t0
+        else:
+            raise Broken('`response_item/tool_search_output` has no block ' + f'`{label}`')
     return r
 
 
@@ -2430,8 +2442,8 @@ def read_14_response_item_image_generation_call(r, c):
     p0.append(p)
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/image_generation_call', [k for k in r if k not in K0])
-    if not K17.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/image_generation_call.payload', [k for k in r__payload if k not in K17])
+    if not K24.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/image_generation_call.payload', [k for k in r__payload if k not in K24])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2442,7 +2454,8 @@ def read_14_response_item_image_generation_call(r, c):
     return p0
 
 
-def write_14_response_item_image_generation_call(first, groups, c):
+def write_14_response_item_image_generation_call(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -2460,20 +2473,19 @@ def write_14_response_item_image_generation_call(first, groups, c):
         r__payload['id'] = pond.get('id', first['id'])
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'image_generation_call'
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'file': 'self'}[p['type']]
-            if label == 'self':
-                if 'result' not in r__payload and 'payload.result' not in pa:
-                    t0 = p.get('data', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['result'] = t0
-            else:
-                raise Broken('`response_item/image_generation_call` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K25[p['type']]
+        if label == 'self':
+            if 'result' not in r__payload and 'payload.result' not in pa:
+                t0 = p.get('data', MISSING)
+                if t0 is not MISSING:
+                    r__payload['result'] = t0
+        else:
+            raise Broken('`response_item/image_generation_call` has no block ' + f'`{label}`')
     return r
 
 
@@ -2526,10 +2538,10 @@ def read_15_response_item_tool_call(r, c):
     v = p.get('call_id')
     if type(v) is str:
         c.calls[v] = p['name']
-    if not K8.issuperset(r):
-        c.drift('source-drift-field', 'response_item/tool_call', [k for k in r if k not in K8])
-    if not K18.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_call.payload', [k for k in r__payload if k not in K18])
+    if not K10.issuperset(r):
+        c.drift('source-drift-field', 'response_item/tool_call', [k for k in r if k not in K10])
+    if not K26.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_call.payload', [k for k in r__payload if k not in K26])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2540,7 +2552,8 @@ def read_15_response_item_tool_call(r, c):
     return p0
 
 
-def write_15_response_item_tool_call(first, groups, c):
+def write_15_response_item_tool_call(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -2557,24 +2570,23 @@ def write_15_response_item_tool_call(first, groups, c):
             r['timestamp'] = spelling.get('timestamp', t0)
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'tool_call'
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_call': 'self'}[p['type']]
-            if label == 'self':
-                if 'name' not in r__payload__function and 'payload.function.name' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        r__payload__function['name'] = t0
-                if 'arguments' not in r__payload and 'payload.arguments' not in pa:
-                    t0 = p.get('params', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['arguments'] = t0
-            else:
-                raise Broken('`response_item/tool_call` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K17[p['type']]
+        if label == 'self':
+            if 'name' not in r__payload__function and 'payload.function.name' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    r__payload__function['name'] = t0
+            if 'arguments' not in r__payload and 'payload.arguments' not in pa:
+                t0 = p.get('params', MISSING)
+                if t0 is not MISSING:
+                    r__payload['arguments'] = t0
+        else:
+            raise Broken('`response_item/tool_call` has no block ' + f'`{label}`')
     return r
 
 
@@ -2632,8 +2644,8 @@ def read_16_response_item_tool_result(r, c):
         p['result'] = e0_1
     if 'failed' in c.facts:
         p['is_failure'] = c.facts['failed']
-    if not K8.issuperset(r):
-        c.drift('source-drift-field', 'response_item/tool_result', [k for k in r if k not in K8])
+    if not K10.issuperset(r):
+        c.drift('source-drift-field', 'response_item/tool_result', [k for k in r if k not in K10])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2644,7 +2656,8 @@ def read_16_response_item_tool_result(r, c):
     return p0
 
 
-def write_16_response_item_tool_result(first, groups, c):
+def write_16_response_item_tool_result(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -2660,24 +2673,23 @@ def write_16_response_item_tool_result(first, groups, c):
             r['timestamp'] = spelling.get('timestamp', t0)
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'tool_result'
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_result': 'self'}[p['type']]
-            if label == 'self':
-                if 'name' not in r__payload and 'payload.name' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['name'] = t0
-                if 'result' not in r__payload and 'payload.result' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        r__payload['result'] = t0
-            else:
-                raise Broken('`response_item/tool_result` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K20[p['type']]
+        if label == 'self':
+            if 'name' not in r__payload and 'payload.name' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    r__payload['name'] = t0
+            if 'result' not in r__payload and 'payload.result' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    r__payload['result'] = t0
+        else:
+            raise Broken('`response_item/tool_result` has no block ' + f'`{label}`')
     return r
 
 
@@ -2715,8 +2727,8 @@ def read_17_compacted(r, c):
             c.note('source-type', '$.payload.message', f'expected string, found {kind_of(v)}')
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'compacted', [k for k in r if k not in K0])
-    if not K19.issuperset(r__payload):
-        c.drift('source-drift-field', 'compacted.payload', [k for k in r__payload if k not in K19])
+    if not K27.issuperset(r__payload):
+        c.drift('source-drift-field', 'compacted.payload', [k for k in r__payload if k not in K27])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2726,7 +2738,8 @@ def read_17_compacted(r, c):
     return [m]
 
 
-def write_17_compacted(first, groups, c):
+def write_17_compacted(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -2755,8 +2768,8 @@ def read_18_untyped_state(r, c):
     mid = c.derive(r)
     ts = c.anchor
     content = ''
-    if not K20.issuperset(r):
-        c.drift('source-drift-field', 'untyped/state', [k for k in r if k not in K20])
+    if not K28.issuperset(r):
+        c.drift('source-drift-field', 'untyped/state', [k for k in r if k not in K28])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2766,7 +2779,8 @@ def read_18_untyped_state(r, c):
     return [m]
 
 
-def write_18_untyped_state(first, groups, c):
+def write_18_untyped_state(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -2801,8 +2815,8 @@ def read_19_untyped_instructions_id(r, c):
             absent = ['id'] if absent is None else [*absent, 'id']
         else:
             r['id'] = v
-    if not K21.issuperset(r):
-        c.drift('source-drift-field', 'untyped/instructions/id', [k for k in r if k not in K21])
+    if not K29.issuperset(r):
+        c.drift('source-drift-field', 'untyped/instructions/id', [k for k in r if k not in K29])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2812,7 +2826,8 @@ def read_19_untyped_instructions_id(r, c):
     return [m]
 
 
-def write_19_untyped_instructions_id(first, groups, c):
+def write_19_untyped_instructions_id(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -2857,8 +2872,8 @@ def read_20_untyped_session_no_role(r, c):
             absent = ['session.id'] if absent is None else [*absent, 'session.id']
         else:
             r__session['id'] = v
-    if not K22.issuperset(r):
-        c.drift('source-drift-field', 'untyped/session/no-role', [k for k in r if k not in K22])
+    if not K30.issuperset(r):
+        c.drift('source-drift-field', 'untyped/session/no-role', [k for k in r if k not in K30])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2868,7 +2883,8 @@ def read_20_untyped_session_no_role(r, c):
     return [m]
 
 
-def write_20_untyped_session_no_role(first, groups, c):
+def write_20_untyped_session_no_role(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -3050,8 +3066,8 @@ def read_21_message_user(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if not K23.issuperset(r):
-        c.drift('source-drift-field', 'message/user', [k for k in r if k not in K23])
+    if not K31.issuperset(r):
+        c.drift('source-drift-field', 'message/user', [k for k in r if k not in K31])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3062,7 +3078,8 @@ def read_21_message_user(r, c):
     return p0
 
 
-def write_21_message_user(first, groups, c):
+def write_21_message_user(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -3076,56 +3093,55 @@ def write_21_message_user(first, groups, c):
     if 'role' not in r and 'role' not in absent:
         r['role'] = 'user'
     q0_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'input_text', 'file': 'input_image'}[p['type']]
-            if label == 'input_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'input_image':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_image'
-                if 'image_url' not in b and 'image_url' not in pa:
-                    t0 = p.get('media_type', MISSING)
-                    t1 = p.get('data', MISSING)
-                    if t0 is not MISSING and t1 is not MISSING:
-                        b['image_url'] = C_data_url.write((t0, t1,), ps.get('image_url', NO_MARK), None)
-                q0_0.append(b)
-            elif label == 'input_image#2':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_image'
-                if 'image_url' not in b and 'image_url' not in pa:
-                    t0 = p.get('data', MISSING)
-                    if t0 is not MISSING:
-                        b['image_url'] = t0
-                q0_0.append(b)
-            else:
-                raise Broken('`message/user` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K5[p['type']]
+        if label == 'input_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'input_image':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_image'
+            if 'image_url' not in b and 'image_url' not in pa:
+                t0 = p.get('media_type', MISSING)
+                t1 = p.get('data', MISSING)
+                if t0 is not MISSING and t1 is not MISSING:
+                    b['image_url'] = C_data_url.write((t0, t1,), ps.get('image_url', NO_MARK), None)
+            q0_0.append(b)
+        elif label == 'input_image#2':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_image'
+            if 'image_url' not in b and 'image_url' not in pa:
+                t0 = p.get('data', MISSING)
+                if t0 is not MISSING:
+                    b['image_url'] = t0
+            q0_0.append(b)
+        else:
+            raise Broken('`message/user` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('content', 'list')
     weave = pond.get('weave', EMPTY).get('content')
     if shape == 'absent' or weave is None and 'content' in r:
@@ -3188,8 +3204,8 @@ def read_22_message_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K24.issuperset(b):
-                                    c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K24])
+                                if not K32.issuperset(b):
+                                    c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K32])
                             weave += '0'
                             continue
                 elif kind == 'text':
@@ -3204,8 +3220,8 @@ def read_22_message_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K24.issuperset(b):
-                                    c.drift('source-drift-field', 'message/assistant/text', [k for k in b if k not in K24])
+                                if not K32.issuperset(b):
+                                    c.drift('source-drift-field', 'message/assistant/text', [k for k in b if k not in K32])
                             o['pond'] = marks
                             weave += '0'
                             continue
@@ -3230,15 +3246,15 @@ def read_22_message_assistant(r, c):
         p0.append(p)
         if b:
             o['source'] = b
-            if not K24.issuperset(b):
-                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K24])
+            if not K32.issuperset(b):
+                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K32])
         pond.setdefault('shape', {})['content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if not K25.issuperset(r):
-        c.drift('source-drift-field', 'message/assistant', [k for k in r if k not in K25])
+    if not K33.issuperset(r):
+        c.drift('source-drift-field', 'message/assistant', [k for k in r if k not in K33])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3249,7 +3265,8 @@ def read_22_message_assistant(r, c):
     return p0
 
 
-def write_22_message_assistant(first, groups, c):
+def write_22_message_assistant(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -3263,35 +3280,34 @@ def write_22_message_assistant(first, groups, c):
     if 'role' not in r and 'role' not in absent:
         r['role'] = 'assistant'
     q0_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'output_text'}[p['type']]
-            if label == 'output_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'output_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            else:
-                raise Broken('`message/assistant` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K12[p['type']]
+        if label == 'output_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'output_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        else:
+            raise Broken('`message/assistant` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('content', 'list')
     weave = pond.get('weave', EMPTY).get('content')
     if shape == 'absent' or weave is None and 'content' in r:
@@ -3341,8 +3357,8 @@ def read_23_message_developer_(r, c):
         c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
     else:
         absent = ['content'] if absent is None else [*absent, 'content']
-    if not K26.issuperset(r):
-        c.drift('source-drift-field', 'message/developer+', [k for k in r if k not in K26])
+    if not K34.issuperset(r):
+        c.drift('source-drift-field', 'message/developer+', [k for k in r if k not in K34])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3352,7 +3368,8 @@ def read_23_message_developer_(r, c):
     return [m]
 
 
-def write_23_message_developer_(first, groups, c):
+def write_23_message_developer_(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -3494,8 +3511,8 @@ def read_24_reasoning(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list, found {kind_of(items)}')
-    if not K27.issuperset(r):
-        c.drift('source-drift-field', 'reasoning', [k for k in r if k not in K27])
+    if not K35.issuperset(r):
+        c.drift('source-drift-field', 'reasoning', [k for k in r if k not in K35])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3508,7 +3525,8 @@ def read_24_reasoning(r, c):
     return p0
 
 
-def write_24_reasoning(first, groups, c):
+def write_24_reasoning(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -3525,45 +3543,44 @@ def write_24_reasoning(first, groups, c):
             r['encrypted_content'] = t0
     q0_0 = []
     q1_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'reasoning': 'summary_text'}[p['type']]
-            if label == 'summary_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'summary_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'reasoning_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'reasoning_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q1_0.append(b)
-            elif label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q1_0.append(b)
-            else:
-                raise Broken('`reasoning` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K15[p['type']]
+        if label == 'summary_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'summary_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'reasoning_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'reasoning_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q1_0.append(b)
+        elif label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q1_0.append(b)
+        else:
+            raise Broken('`reasoning` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('summary', 'list')
     weave = pond.get('weave', EMPTY).get('summary')
     if shape == 'absent' or weave is None and 'summary' in r:
@@ -3624,8 +3641,8 @@ def read_25_function_call_function(r, c):
     v = p.get('call_id')
     if type(v) is str:
         c.calls[v] = p['name']
-    if not K28.issuperset(r):
-        c.drift('source-drift-field', 'function_call/function', [k for k in r if k not in K28])
+    if not K36.issuperset(r):
+        c.drift('source-drift-field', 'function_call/function', [k for k in r if k not in K36])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3636,7 +3653,8 @@ def read_25_function_call_function(r, c):
     return p0
 
 
-def write_25_function_call_function(first, groups, c):
+def write_25_function_call_function(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -3650,24 +3668,23 @@ def write_25_function_call_function(first, groups, c):
         t0 = first.get('timestamp', MISSING)
         if t0 is not MISSING:
             r['created_at'] = spelling.get('created_at', t0)
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_call': 'self'}[p['type']]
-            if label == 'self':
-                if 'name' not in r__function and 'function.name' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        r__function['name'] = t0
-                if 'arguments' not in r and 'arguments' not in pa:
-                    t0 = p.get('params', MISSING)
-                    if t0 is not MISSING:
-                        r['arguments'] = t0
-            else:
-                raise Broken('`function_call/function` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K17[p['type']]
+        if label == 'self':
+            if 'name' not in r__function and 'function.name' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    r__function['name'] = t0
+            if 'arguments' not in r and 'arguments' not in pa:
+                t0 = p.get('params', MISSING)
+                if t0 is not MISSING:
+                    r['arguments'] = t0
+        else:
+            raise Broken('`function_call/function` has no block ' + f'`{label}`')
     return r
 
 
@@ -3730,8 +3747,8 @@ def read_26_function_call(r, c):
         marks['spelling'] = ps
     if marks:
         o['pond'] = marks
-    if not K29.issuperset(r):
-        c.drift('source-drift-field', 'function_call', [k for k in r if k not in K29])
+    if not K37.issuperset(r):
+        c.drift('source-drift-field', 'function_call', [k for k in r if k not in K37])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3742,7 +3759,8 @@ def read_26_function_call(r, c):
     return p0
 
 
-def write_26_function_call(first, groups, c):
+def write_26_function_call(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -3753,28 +3771,27 @@ def write_26_function_call(first, groups, c):
     r['type'] = 'function_call'
     if 'id' not in r and 'id' not in absent:
         r['id'] = pond.get('id', first['id'])
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_call': 'self'}[p['type']]
-            if label == 'self':
-                if 'call_id' not in r and 'call_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        r['call_id'] = t0
-                if 'name' not in r and 'name' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        r['name'] = t0
-                if 'arguments' not in r and 'arguments' not in pa:
-                    t0 = p.get('params', MISSING)
-                    if t0 is not MISSING:
-                        r['arguments'] = C_json_text.write((t0,), ps.get('arguments', NO_MARK), None)
-            else:
-                raise Broken('`function_call` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K17[p['type']]
+        if label == 'self':
+            if 'call_id' not in r and 'call_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    r['call_id'] = t0
+            if 'name' not in r and 'name' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    r['name'] = t0
+            if 'arguments' not in r and 'arguments' not in pa:
+                t0 = p.get('params', MISSING)
+                if t0 is not MISSING:
+                    r['arguments'] = C_json_text.write((t0,), ps.get('arguments', NO_MARK), None)
+        else:
+            raise Broken('`function_call` has no block ' + f'`{label}`')
     return r
 
 
@@ -3829,8 +3846,8 @@ def read_27_custom_tool_call(r, c):
     v = p.get('call_id')
     if type(v) is str:
         c.calls[v] = p['name']
-    if not K30.issuperset(r):
-        c.drift('source-drift-field', 'custom_tool_call', [k for k in r if k not in K30])
+    if not K38.issuperset(r):
+        c.drift('source-drift-field', 'custom_tool_call', [k for k in r if k not in K38])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3841,7 +3858,8 @@ def read_27_custom_tool_call(r, c):
     return p0
 
 
-def write_27_custom_tool_call(first, groups, c):
+def write_27_custom_tool_call(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -3852,28 +3870,27 @@ def write_27_custom_tool_call(first, groups, c):
     r['type'] = 'custom_tool_call'
     if 'id' not in r and 'id' not in absent:
         r['id'] = pond.get('id', first['id'])
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_call': 'self'}[p['type']]
-            if label == 'self':
-                if 'call_id' not in r and 'call_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        r['call_id'] = t0
-                if 'name' not in r and 'name' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        r['name'] = t0
-                if 'input' not in r and 'input' not in pa:
-                    t0 = p.get('params', MISSING)
-                    if t0 is not MISSING:
-                        r['input'] = t0
-            else:
-                raise Broken('`custom_tool_call` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K17[p['type']]
+        if label == 'self':
+            if 'call_id' not in r and 'call_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    r['call_id'] = t0
+            if 'name' not in r and 'name' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    r['name'] = t0
+            if 'input' not in r and 'input' not in pa:
+                t0 = p.get('params', MISSING)
+                if t0 is not MISSING:
+                    r['input'] = t0
+        else:
+            raise Broken('`custom_tool_call` has no block ' + f'`{label}`')
     return r
 
 
@@ -3930,8 +3947,8 @@ def read_28_function_call_output(r, c):
         p['name'] = c.calls[v]
     if 'failed' in c.facts:
         p['is_failure'] = c.facts['failed']
-    if not K31.issuperset(r):
-        c.drift('source-drift-field', 'function_call_output', [k for k in r if k not in K31])
+    if not K39.issuperset(r):
+        c.drift('source-drift-field', 'function_call_output', [k for k in r if k not in K39])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3942,7 +3959,8 @@ def read_28_function_call_output(r, c):
     return p0
 
 
-def write_28_function_call_output(first, groups, c):
+def write_28_function_call_output(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -3953,24 +3971,23 @@ def write_28_function_call_output(first, groups, c):
     r['type'] = 'function_call_output'
     if 'id' not in r and 'id' not in absent:
         r['id'] = pond.get('id', first['id'])
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_result': 'self'}[p['type']]
-            if label == 'self':
-                if 'call_id' not in r and 'call_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        r['call_id'] = t0
-                if 'output' not in r and 'output' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        r['output'] = t0
-            else:
-                raise Broken('`function_call_output` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K20[p['type']]
+        if label == 'self':
+            if 'call_id' not in r and 'call_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    r['call_id'] = t0
+            if 'output' not in r and 'output' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    r['output'] = t0
+        else:
+            raise Broken('`function_call_output` has no block ' + f'`{label}`')
     return r
 
 
@@ -4027,8 +4044,8 @@ def read_29_custom_tool_call_output(r, c):
         p['name'] = c.calls[v]
     if 'failed' in c.facts:
         p['is_failure'] = c.facts['failed']
-    if not K31.issuperset(r):
-        c.drift('source-drift-field', 'custom_tool_call_output', [k for k in r if k not in K31])
+    if not K39.issuperset(r):
+        c.drift('source-drift-field', 'custom_tool_call_output', [k for k in r if k not in K39])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4039,7 +4056,8 @@ def read_29_custom_tool_call_output(r, c):
     return p0
 
 
-def write_29_custom_tool_call_output(first, groups, c):
+def write_29_custom_tool_call_output(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -4050,24 +4068,23 @@ def write_29_custom_tool_call_output(first, groups, c):
     r['type'] = 'custom_tool_call_output'
     if 'id' not in r and 'id' not in absent:
         r['id'] = pond.get('id', first['id'])
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_result': 'self'}[p['type']]
-            if label == 'self':
-                if 'call_id' not in r and 'call_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        r['call_id'] = t0
-                if 'output' not in r and 'output' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        r['output'] = t0
-            else:
-                raise Broken('`custom_tool_call_output` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K20[p['type']]
+        if label == 'self':
+            if 'call_id' not in r and 'call_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    r['call_id'] = t0
+            if 'output' not in r and 'output' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    r['output'] = t0
+        else:
+            raise Broken('`custom_tool_call_output` has no block ' + f'`{label}`')
     return r
 
 
@@ -4115,8 +4132,8 @@ def read_30_function_result(r, c):
         p['result'] = e0_1
     if 'failed' in c.facts:
         p['is_failure'] = c.facts['failed']
-    if not K32.issuperset(r):
-        c.drift('source-drift-field', 'function_result', [k for k in r if k not in K32])
+    if not K40.issuperset(r):
+        c.drift('source-drift-field', 'function_result', [k for k in r if k not in K40])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4127,7 +4144,8 @@ def read_30_function_result(r, c):
     return p0
 
 
-def write_30_function_result(first, groups, c):
+def write_30_function_result(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -4140,24 +4158,23 @@ def write_30_function_result(first, groups, c):
         t0 = first.get('timestamp', MISSING)
         if t0 is not MISSING:
             r['created_at'] = spelling.get('created_at', t0)
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_result': 'self'}[p['type']]
-            if label == 'self':
-                if 'name' not in r and 'name' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        r['name'] = t0
-                if 'result' not in r and 'result' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        r['result'] = t0
-            else:
-                raise Broken('`function_result` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K20[p['type']]
+        if label == 'self':
+            if 'name' not in r and 'name' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    r['name'] = t0
+            if 'result' not in r and 'result' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    r['result'] = t0
+        else:
+            raise Broken('`function_result` has no block ' + f'`{label}`')
     return r
 
 
@@ -4280,8 +4297,8 @@ def read_31_untyped_user_message(r, c):
         pond.setdefault('shape', {})['message'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
-    if not K33.issuperset(r):
-        c.drift('source-drift-field', 'untyped/user/message', [k for k in r if k not in K33])
+    if not K41.issuperset(r):
+        c.drift('source-drift-field', 'untyped/user/message', [k for k in r if k not in K41])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4292,7 +4309,8 @@ def read_31_untyped_user_message(r, c):
     return p0
 
 
-def write_31_untyped_user_message(first, groups, c):
+def write_31_untyped_user_message(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -4307,35 +4325,34 @@ def write_31_untyped_user_message(first, groups, c):
     if 'role' not in r and 'role' not in absent:
         r['role'] = 'user'
     q0_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'input_text'}[p['type']]
-            if label == 'input_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            else:
-                raise Broken('`untyped/user/message` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K11[p['type']]
+        if label == 'input_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        else:
+            raise Broken('`untyped/user/message` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('message', 'string')
     weave = pond.get('weave', EMPTY).get('message')
     if shape == 'absent' or weave is None and 'message' in r:
@@ -4452,8 +4469,8 @@ def read_32_untyped_user(r, c):
                                 del b['image_url']
                             if b:
                                 o['source'] = b
-                                if not K34.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/image_url', [k for k in b if k not in K34])
+                                if not K42.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/image_url', [k for k in b if k not in K42])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
@@ -4476,8 +4493,8 @@ def read_32_untyped_user(r, c):
                                 del b['image_url']
                             if b:
                                 o['source'] = b
-                                if not K34.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/image_url#2', [k for k in b if k not in K34])
+                                if not K42.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/image_url#2', [k for k in b if k not in K42])
                             o['pond'] = marks
                             weave += '0'
                             continue
@@ -4540,8 +4557,8 @@ def read_32_untyped_user(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if not K35.issuperset(r):
-        c.drift('source-drift-field', 'untyped/user', [k for k in r if k not in K35])
+    if not K43.issuperset(r):
+        c.drift('source-drift-field', 'untyped/user', [k for k in r if k not in K43])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4552,7 +4569,8 @@ def read_32_untyped_user(r, c):
     return p0
 
 
-def write_32_untyped_user(first, groups, c):
+def write_32_untyped_user(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -4567,67 +4585,66 @@ def write_32_untyped_user(first, groups, c):
     if 'role' not in r and 'role' not in absent:
         r['role'] = 'user'
     q0_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'text', 'file': 'image_url'}[p['type']]
-            if label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'input_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'image_url':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'image_url'
-                if at(b, 'image_url', 'url') is MISSING and 'image_url.url' not in pa:
-                    t0 = p.get('media_type', MISSING)
-                    t1 = p.get('data', MISSING)
-                    if t0 is not MISSING and t1 is not MISSING:
-                        b.setdefault('image_url', {})['url'] = C_data_url.write((t0, t1,), ps.get('image_url.url', NO_MARK), None)
-                q0_0.append(b)
-            elif label == 'image_url#2':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'image_url'
-                if at(b, 'image_url', 'url') is MISSING and 'image_url.url' not in pa:
-                    t0 = p.get('data', MISSING)
-                    if t0 is not MISSING:
-                        b.setdefault('image_url', {})['url'] = t0
-                q0_0.append(b)
-            elif label == 'input_image':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'input_image'
-                if 'image_url' not in b and 'image_url' not in pa:
-                    t0 = p.get('media_type', MISSING)
-                    t1 = p.get('data', MISSING)
-                    if t0 is not MISSING and t1 is not MISSING:
-                        b['image_url'] = C_data_url.write((t0, t1,), ps.get('image_url', NO_MARK), None)
-                q0_0.append(b)
-            else:
-                raise Broken('`untyped/user` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K44[p['type']]
+        if label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'input_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'image_url':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'image_url'
+            if at(b, 'image_url', 'url') is MISSING and 'image_url.url' not in pa:
+                t0 = p.get('media_type', MISSING)
+                t1 = p.get('data', MISSING)
+                if t0 is not MISSING and t1 is not MISSING:
+                    b.setdefault('image_url', {})['url'] = C_data_url.write((t0, t1,), ps.get('image_url.url', NO_MARK), None)
+            q0_0.append(b)
+        elif label == 'image_url#2':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'image_url'
+            if at(b, 'image_url', 'url') is MISSING and 'image_url.url' not in pa:
+                t0 = p.get('data', MISSING)
+                if t0 is not MISSING:
+                    b.setdefault('image_url', {})['url'] = t0
+            q0_0.append(b)
+        elif label == 'input_image':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_image'
+            if 'image_url' not in b and 'image_url' not in pa:
+                t0 = p.get('media_type', MISSING)
+                t1 = p.get('data', MISSING)
+                if t0 is not MISSING and t1 is not MISSING:
+                    b['image_url'] = C_data_url.write((t0, t1,), ps.get('image_url', NO_MARK), None)
+            q0_0.append(b)
+        else:
+            raise Broken('`untyped/user` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('content', 'list')
     weave = pond.get('weave', EMPTY).get('content')
     if shape == 'absent' or weave is None and 'content' in r:
@@ -4733,8 +4750,8 @@ def read_33_untyped_assistant_message(r, c):
         pond.setdefault('shape', {})['message'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
-    if not K33.issuperset(r):
-        c.drift('source-drift-field', 'untyped/assistant/message', [k for k in r if k not in K33])
+    if not K41.issuperset(r):
+        c.drift('source-drift-field', 'untyped/assistant/message', [k for k in r if k not in K41])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4745,7 +4762,8 @@ def read_33_untyped_assistant_message(r, c):
     return p0
 
 
-def write_33_untyped_assistant_message(first, groups, c):
+def write_33_untyped_assistant_message(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -4760,35 +4778,34 @@ def write_33_untyped_assistant_message(first, groups, c):
     if 'role' not in r and 'role' not in absent:
         r['role'] = 'assistant'
     q0_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'output_text'}[p['type']]
-            if label == 'output_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'output_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            else:
-                raise Broken('`untyped/assistant/message` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K12[p['type']]
+        if label == 'output_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'output_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        else:
+            raise Broken('`untyped/assistant/message` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('message', 'string')
     weave = pond.get('weave', EMPTY).get('message')
     if shape == 'absent' or weave is None and 'message' in r:
@@ -4984,8 +5001,8 @@ def read_34_untyped_assistant(r, c):
                                 del b['function']
                             if b:
                                 o['source'] = b
-                                if not K36.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/assistant/function', [k for k in b if k not in K36])
+                                if not K45.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/assistant/function', [k for k in b if k not in K45])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
@@ -5007,8 +5024,8 @@ def read_34_untyped_assistant(r, c):
         pond.setdefault('shape', {})['tool_calls'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.tool_calls', f'expected list, found {kind_of(items)}')
-    if not K37.issuperset(r):
-        c.drift('source-drift-field', 'untyped/assistant', [k for k in r if k not in K37])
+    if not K46.issuperset(r):
+        c.drift('source-drift-field', 'untyped/assistant', [k for k in r if k not in K46])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -5019,7 +5036,8 @@ def read_34_untyped_assistant(r, c):
     return p0
 
 
-def write_34_untyped_assistant(first, groups, c):
+def write_34_untyped_assistant(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -5036,63 +5054,62 @@ def write_34_untyped_assistant(first, groups, c):
     q0_0 = []
     q1_0 = []
     q2_0 = []
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'text': 'text', 'reasoning': 'reasoning', 'tool_call': 'function'}[p['type']]
-            if label == 'reasoning':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'reasoning'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q0_0.append(b)
-            elif label == 'text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q1_0.append(b)
-            elif label == 'output_text':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'output_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
-                q1_0.append(b)
-            elif label == 'function':
-                b = o.get('source')
-                if b is None:
-                    b = {}
-                b['type'] = 'function'
-                if 'id' not in b and 'id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        b['id'] = t0
-                if at(b, 'function', 'name') is MISSING and 'function.name' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        b.setdefault('function', {})['name'] = t0
-                if at(b, 'function', 'arguments') is MISSING and 'function.arguments' not in pa:
-                    t0 = p.get('params', MISSING)
-                    if t0 is not MISSING:
-                        b.setdefault('function', {})['arguments'] = C_json_text.write((t0,), ps.get('function.arguments', NO_MARK), None)
-                q2_0.append(b)
-            else:
-                raise Broken('`untyped/assistant` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K47[p['type']]
+        if label == 'reasoning':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'reasoning'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q0_0.append(b)
+        elif label == 'text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q1_0.append(b)
+        elif label == 'output_text':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'output_text'
+            if 'text' not in b and 'text' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['text'] = t0
+            q1_0.append(b)
+        elif label == 'function':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'function'
+            if 'id' not in b and 'id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['id'] = t0
+            if at(b, 'function', 'name') is MISSING and 'function.name' not in pa:
+                t0 = p.get('name', MISSING)
+                if t0 is not MISSING:
+                    b.setdefault('function', {})['name'] = t0
+            if at(b, 'function', 'arguments') is MISSING and 'function.arguments' not in pa:
+                t0 = p.get('params', MISSING)
+                if t0 is not MISSING:
+                    b.setdefault('function', {})['arguments'] = C_json_text.write((t0,), ps.get('function.arguments', NO_MARK), None)
+            q2_0.append(b)
+        else:
+            raise Broken('`untyped/assistant` has no block ' + f'`{label}`')
     shape = pond.get('shape', EMPTY).get('reasoning', 'string')
     weave = pond.get('weave', EMPTY).get('reasoning')
     if shape == 'absent' or weave is None and 'reasoning' in r:
@@ -5169,8 +5186,8 @@ def read_35_untyped_tool(r, c):
         p['name'] = c.calls[v]
     if 'failed' in c.facts:
         p['is_failure'] = c.facts['failed']
-    if not K38.issuperset(r):
-        c.drift('source-drift-field', 'untyped/tool', [k for k in r if k not in K38])
+    if not K48.issuperset(r):
+        c.drift('source-drift-field', 'untyped/tool', [k for k in r if k not in K48])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -5181,7 +5198,8 @@ def read_35_untyped_tool(r, c):
     return p0
 
 
-def write_35_untyped_tool(first, groups, c):
+def write_35_untyped_tool(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -5191,24 +5209,23 @@ def write_35_untyped_tool(first, groups, c):
     spelling = pond.get('spelling', EMPTY)
     if 'role' not in r and 'role' not in absent:
         r['role'] = 'tool'
-    for role, parts in groups:
-        for p in unjoin(parts):
-            o = p['options']
-            marks = o.get('pond', EMPTY)
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or {'tool_result': 'self'}[p['type']]
-            if label == 'self':
-                if 'tool_call_id' not in r and 'tool_call_id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        r['tool_call_id'] = t0
-                if 'content' not in r and 'content' not in pa:
-                    t0 = p.get('result', MISSING)
-                    if t0 is not MISSING:
-                        r['content'] = t0
-            else:
-                raise Broken('`untyped/tool` has no block ' + f'`{label}`')
+    for p in parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY)
+        ps = marks.get('spelling', EMPTY)
+        pa = marks.get('absent', ())
+        label = marks.get('as') or K20[p['type']]
+        if label == 'self':
+            if 'tool_call_id' not in r and 'tool_call_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    r['tool_call_id'] = t0
+            if 'content' not in r and 'content' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    r['content'] = t0
+        else:
+            raise Broken('`untyped/tool` has no block ' + f'`{label}`')
     return r
 
 
@@ -5228,8 +5245,8 @@ def read_36_untyped_developer__content(r, c):
     elif v is not MISSING:
         r['content'] = v
         c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
-    if not K39.issuperset(r):
-        c.drift('source-drift-field', 'untyped/developer+/content', [k for k in r if k not in K39])
+    if not K49.issuperset(r):
+        c.drift('source-drift-field', 'untyped/developer+/content', [k for k in r if k not in K49])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -5239,7 +5256,8 @@ def read_36_untyped_developer__content(r, c):
     return [m]
 
 
-def write_36_untyped_developer__content(first, groups, c):
+def write_36_untyped_developer__content(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -5282,7 +5300,8 @@ def read_37_carry(r, c):
     return [m]
 
 
-def write_37_carry(first, groups, c):
+def write_37_carry(events, c):
+    first = events[0]
     options = first['options']
     pond = options['pond']
     r = options.get('source')
@@ -5665,17 +5684,7 @@ WRITE = {'session_meta': write_0_session_meta, 'response_item/message/user': wri
 
 def write(events, c):
     """Return the source record that `read` took these events from. The events are used up."""
-    groups = []
-    first = None
-    for event in events:
-        if event['kind'] == 'message':
-            if first is None:
-                first = event
-            parts = []
-            groups.append((event['role'], parts))
-        else:
-            parts.append(event)
-    label = first['options']['pond'].get('as')
+    label = events[0]['options']['pond'].get('as')
     if label not in WRITE:
         raise Broken(f'the mapping has no kind `{label}`')
-    return WRITE[label](first, groups, c)
+    return WRITE[label](events, c)

@@ -10,9 +10,27 @@ from pond.lang.spans import CONVERSATIONAL, INJECTED, Markers
 from pond.model.json_text import Json, JsonObject
 
 __all__ = [
-    "COMPILER", "CONVERSATIONAL", "CONVERSIONS", "EMPTY", "INJECTED", "MISSING", "NO_MARK", "REPEAT", "Broken",
-    "Json", "JsonObject", "Markers", "Origin", "Reading", "Writing", "at", "instant", "kind_of", "repeat_event",
-    "unjoin",
+    "COMPILER",
+    "CONVERSATIONAL",
+    "CONVERSIONS",
+    "EMPTY",
+    "INJECTED",
+    "MISSING",
+    "NO_MARK",
+    "REPEAT",
+    "Broken",
+    "Json",
+    "JsonObject",
+    "Markers",
+    "Origin",
+    "Reading",
+    "Writing",
+    "at",
+    "instant",
+    "kind_of",
+    "parts_of",
+    "placed_parts",
+    "repeat_event",
 ]  # fmt: skip
 
 REPEAT = "repeat"  # the label of a row that stands for an earlier record
@@ -63,8 +81,29 @@ def repeat_event(own: str, context: Reading) -> JsonObject:
     return event
 
 
-def unjoin(parts: list[JsonObject]) -> list[JsonObject]:
-    """Put the runs that a span table cut apart together again: one Part for each source item."""
+def parts_of(events: list[JsonObject]) -> list[JsonObject]:
+    """Return the Parts of a message and its Parts, one for each source item."""
+    return events[1:] if len(events) < 3 else _unjoin(events[1:])
+
+
+def placed_parts(events: list[JsonObject]) -> list[tuple[str, JsonObject]]:
+    """Return the Parts of several messages, one for each source item, each with its message's role."""
+    out: list[tuple[str, JsonObject]] = []
+    role, parts = events[0]["role"], []
+    for event in [*events[1:], _END]:
+        if event["kind"] == "part":
+            parts.append(event)
+        else:
+            out += [(role, part) for part in _unjoin(parts)]
+            role, parts = event["role"], []
+    return out
+
+
+_END: JsonObject = {"kind": "message", "role": ""}
+
+
+def _unjoin(parts: list[JsonObject]) -> list[JsonObject]:
+    """Put the runs that a span table cut apart together again."""
     out: list[JsonObject] = []
     for part in parts:
         if part["options"].get("pond", EMPTY).get("joined"):

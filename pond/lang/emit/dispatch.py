@@ -59,20 +59,10 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
     out()
     with out.block("def write(events, c):"):
         out('"""Return the source record that `read` took these events from. The events are used up."""')
-        out("groups = []")
-        out("first = None")
-        with out.block("for event in events:"):
-            with out.block("if event['kind'] == 'message':"):
-                with out.block("if first is None:"):
-                    out("first = event")
-                out("parts = []")
-                out("groups.append((event['role'], parts))")
-            with out.block("else:"):
-                out("parts.append(event)")
-        out("label = first['options']['pond'].get('as')")
+        out("label = events[0]['options']['pond'].get('as')")
         with out.block("if label not in WRITE:"):
             out("raise Broken(f'the mapping has no kind `{label}`')")
-        out("return WRITE[label](first, groups, c)")
+        out("return WRITE[label](events, c)")
 
 
 def _entry(plan: Plan, literal: str, literals: list[str], names: dict[str, str]) -> str:

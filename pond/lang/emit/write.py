@@ -31,7 +31,8 @@ class Writer:
         out, kind = self.out, self.kind
         out()
         out()
-        with out.block(f"def write_{self.name}(first, groups, c):"):
+        with out.block(f"def write_{self.name}(events, c):"):
+            out("first = events[0]")
             out("options = first['options']")
             out("pond = options['pond']")
             out("r = options.get('source')")
@@ -138,12 +139,13 @@ class Writer:
         if not kind.all_parts:
             return
         defaults = {PART_TYPES[name]: kind.default_label(name) for name in PART_TYPES if kind.default_label(name)}
-        with out.block("for role, parts in groups:"), out.block("for p in unjoin(parts):"):
+        one = len(kind.messages) == 1
+        with out.block("for p in parts_of(events):" if one else "for role, p in placed_parts(events):"):
             out("o = p['options']")
             out("marks = o.get('pond', EMPTY)")
             out("ps = marks.get('spelling', EMPTY)")
             out("pa = marks.get('absent', ())")
-            out(f"label = marks.get('as') or {defaults!r}[p['type']]")
+            out(f"label = marks.get('as') or {out.constant(repr(defaults))}[p['type']]")
             for index, part in enumerate(kind.all_parts):
                 with out.block(f"{'if' if index == 0 else 'elif'} label == {part.label!r}:"):
                     self._part(part, holders)
