@@ -53,8 +53,8 @@ format: $(READY) ## Lay out the code and mend what the linter can mend
 bench: $(READY) ## Measure speed; prints a table
 	@$(BIN)/python -m tests.bench
 
-fuzz: $(READY) ## Run the property tests with many random examples (minutes)
-	@$(BIN)/pytest -q -m hypothesis --hypothesis-profile=fuzz
+fuzz: $(READY) ## Run the property tests on millions of random records, with a new seed (minutes)
+	@POND_CASES=$${POND_CASES:-2000000} POND_SEED=$${POND_SEED:-$$(date +%s)} $(BIN)/pytest -q -m hypothesis --hypothesis-profile=fuzz
 
 mutate: $(READY) ## Flip single rules of the mappings and see whether a test notices (long)
 	@$(BIN)/python -m tests.mutation

@@ -34,7 +34,7 @@ __all__ = [
 ]  # fmt: skip
 
 REPEAT = "repeat"  # the label of a row that stands for an earlier record
-COMPILER = 1  # bump when generated source changes, so that shipped modules are known to be stale
+COMPILER = 2  # bump when generated source changes, so that shipped modules are known to be stale
 MISSING = object()
 EMPTY: JsonObject = {}  # stands for an object that is not there; never written to
 

@@ -42,6 +42,11 @@ def _native_lines(path: Path, folder: Path, client: str) -> Iterator[str]:
     equal = same(strict_values(path.read_bytes()), restored.values)
     records = f"{len(passage.groups)} records"
     yield f"{path.relative_to(folder).as_posix()}: {records}, {'restored equal' if equal else 'RESTORED CHANGED'}"
+    for what, count in sorted(passage.report.drift.items()):
+        yield f"  not named by the mapping: {_brief(what)} ({count})"
+    for fault in passage.report.faults:
+        where = f":{fault.span.line}" if fault.span else ""
+        yield f"  {fault.code}{where} {_brief(fault.path)} ({fault.count})"
     for name in restored.beside:
         yield f"  beside {name}"
     for line in _record_lines(passage):

@@ -419,6 +419,7 @@ _SPLITS: list[tuple[str, list[tuple[str, str]]]] = [
     ("<system-reminder>\nnever closed", []),
     (f"```\n{_BLOCK}\n```", []),
     (f"The tag {_BLOCK} in a sentence", []),
+    ("What is this: <system-reminder>x</system-reminder>", []),
     ("</system-reminder>\nPlant it.", []),
     ("<system-reminders>\nx\n</system-reminders>", []),
 ]
@@ -454,6 +455,7 @@ _CODEX_SPLITS: list[tuple[str, list[tuple[str, str]]]] = [
     ),
     ("Why does <environment_context>x</environment_context> come first?", []),
     ("<environment_context>\nnever closed", []),
+    ("My file begins with <environment_context>x</environment_context>", []),
     ("My # AGENTS.md instructions for you", []),
 ]
 

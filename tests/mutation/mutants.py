@@ -127,7 +127,6 @@ CONVERSION_CHANGES = (
     ("return values[0] if mark is NO_MARK else mark", "return values[0]"),
     ("round(moment.timestamp() * per_second)", "int(moment.timestamp()) * per_second"),
     ("type(value) is not int and type(value) is not float", "not isinstance(value, int | float)"),
-    ('(?!24)', ""),
 )  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""The parts of `check`, from single rules up to whole kinds."""
