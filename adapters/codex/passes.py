@@ -15,9 +15,14 @@ _FAILED = (
     "Script failed",
     "failed to parse function arguments",
     "exec_command failed",
+    "failed in sandbox",
+    "unsupported call",
+    "Command blocked by",
+    "aborted by user",
 )
 _OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
 _EVENTS = frozenset(("item_completed", "exec_command_end", "mcp_tool_call_end", "patch_apply_end"))
+_WATCHED = _OUTPUTS | _EVENTS | {"custom_tool_call"}
 _NOTHING: dict[str, Any] = {}
 
 
@@ -35,11 +40,13 @@ class Observer:
         kind = item.get("type")
         if type(kind) is not str:
             return {"failed": _failed_text(item.get("content"))} if item.get("role") == "tool" else _NOTHING
+        if kind not in _WATCHED:
+            return _NOTHING
         if kind in _OUTPUTS:
             return {"failed": self._failed(kind, item)}
         if kind in _EVENTS:
             self._event(kind, item)
-        elif kind == "custom_tool_call":
+        else:
             self._script_code = 0
         return _NOTHING
 
