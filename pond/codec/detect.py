@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from pond.codec.registry import CANONICAL, adapter, clients
-from pond.codec.source import Source
-from pond.model.json_text import NotJson, decode
+from pond.codec.source import BEGINNING, Source
+from pond.model.json_text import Json, NotJson, decode_unproved
 
 _LOOK_AT = 50
 
 
 def detect(source: Source) -> str | None:
     """Return the client whose records these are, `canonical`, or None; the first record that tells decides."""
-    modules = [(name, adapter(name).module) for name in clients()]
-    for count, (_, _, line) in enumerate(source.lines()):
-        if count >= _LOOK_AT:
-            break
+    for record in source.beginning():
+        if found := _client(record):
+            return found
+    for _, _, line in islice(source.lines(), BEGINNING, _LOOK_AT):
         try:
-            record = decode(line, lambda _: None)
+            found = _client(decode_unproved(line, lambda _: None))
         except NotJson:
             continue
-        if type(record) is not dict:
-            continue
-        if record.get("kind") in ("session", "message", "part") and type(record.get("options")) is dict:
-            return CANONICAL
-        for name, module in modules:
-            if module.detect(record):
-                return name
+        if found:
+            return found
     return None
+
+
+def _client(record: Json) -> str | None:
+    if type(record) is not dict:
+        return None
+    if record.get("kind") in ("session", "message", "part") and type(record.get("options")) is dict:
+        return CANONICAL
+    return next((name for name in clients() if adapter(name).module.detect(record)), None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from types import ModuleType
 from typing import NamedTuple
 
@@ -13,11 +14,10 @@ from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.lang.conversions import CONVERSIONS
 from pond.lang.runtime import MISSING, Origin, at
-from pond.model.json_text import Json, JsonObject, NotJson, decode
+from pond.model.json_text import Json, JsonObject, NotJson, decode_unproved
 
 _HOLE = re.compile(r"\{([^{}]+)\}")
 # Lineage and the rows of one named kind stand at the head of a file; looking further would read every file twice.
-_FIRST = 8
 _UNBOUNDED = ("id", "project", "created_at")
 
 
@@ -92,45 +92,51 @@ def _first_values(module: ModuleType, source: Source, path: dict[str, str]) -> d
     """Return the first fitting value of every record origin that can still matter."""
     found: dict[Origin | str, str] = {}
     session = dict(module.SESSION)
-    wanted = {
-        key: _Wanted(name, origin, _needle(origin), _quoted((origin.first or ("",))[0]))
-        for name, key, origin in _wanted(module, path)
-    }
+    wanted = dict(_all_wanted(module, tuple(sorted(path))))
 
-    def look(line: bytes, keys: list[Origin | str]) -> None:
-        try:
-            record = decode(line, lambda _: None)
-        except NotJson:
-            return
+    def look(record: Json) -> None:
         if type(record) is not dict:
             return
         before = len(found)
-        for key in keys:
-            value = _value(wanted[key].origin, record, module)
+        for key, want in wanted.items():
+            value = _value(want.origin, record, module)
             if value is not None:
                 found[key] = value
-        if len(found) == before:
-            return
-        for key in [k for k in wanted if k in found or _settled(k, session[wanted[k].field], path, found)]:
-            del wanted[key]
+        if len(found) > before:
+            for key in [k for k in wanted if k in found or _settled(k, session[wanted[k].field], path, found)]:
+                del wanted[key]
 
-    near = set(wanted)
-    for count, (offset, _, line) in enumerate(source.lines()):
-        if count == _FIRST:
-            # A key that is not in the text is not in the record; searching bytes is far cheaper than decoding.
-            head = source.head()
-            near = {key for key, want in wanted.items() if want.needle in head and want.key in head}
-        if offset > HEAD or not near & wanted.keys():
-            break
-        if here := [key for key, want in wanted.items() if want.needle in line and want.key in line]:
-            look(line, here)
+    for record in source.beginning():
+        look(record)
+    if wanted:
+        _look_further(source, wanted, look)
+    return found
+
+
+def _look_further(source: Source, wanted: dict[Origin | str, _Wanted], look: Callable[[Json], None]) -> None:
+    """Look at the lines of the file's head, then at all that can hold what a session must have."""
+    # A key that is not in the text is not in the record; searching bytes is far cheaper than decoding.
+    head = source.head()
+    near = {key for key, want in wanted.items() if want.needle in head and want.key in head}
+    if near:
+        for offset, _, line in source.lines():
+            if offset > HEAD or not near & wanted.keys():
+                break
+            if any(want.needle in line and want.key in line for want in wanted.values()):
+                _decoded(line, look)
     for key, want in list(wanted.items()):
         if want.field in _UNBOUNDED and want.origin.of is None and key in wanted:
             for line in source.lines_with(want.needle):
-                look(line, [key])
+                _decoded(line, look)
                 if key not in wanted:
                     break
-    return found
+
+
+def _decoded(line: bytes, look: Callable[[Json], None]) -> None:
+    try:
+        look(decode_unproved(line, lambda _: None))
+    except NotJson:
+        return
 
 
 class _Wanted(NamedTuple):
@@ -140,7 +146,16 @@ class _Wanted(NamedTuple):
     key: bytes
 
 
-def _wanted(module: ModuleType, path: dict[str, str]) -> Iterator[tuple[str, Origin | str, Origin]]:
+@cache
+def _all_wanted(module: ModuleType, captured: tuple[str, ...]) -> tuple[tuple[Origin | str, _Wanted], ...]:
+    """Return the record origins that matter where the path gave these captures; the same for most files of a store."""
+    return tuple(
+        (key, _Wanted(name, origin, _needle(origin), _quoted((origin.first or ("",))[0])))
+        for name, key, origin in _wanted(module, captured)
+    )
+
+
+def _wanted(module: ModuleType, path: tuple[str, ...]) -> Iterator[tuple[str, Origin | str, Origin]]:
     for name, origins in module.SESSION:
         for origin in origins:
             if origin.where is not None and origin.where not in path:

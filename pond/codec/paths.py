@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -25,26 +26,39 @@ def captures(path: Path | None, patterns: tuple[str, ...]) -> dict[str, str]:
     """Return what the first fitting pattern captures; `_tail` is the part of the path the client's layout fixes."""
     if path is None:
         return {}
-    absolute = Path(path).absolute()
-    text = absolute.as_posix()
+    text = os.path.abspath(path).replace(os.sep, "/")
+    directory, _, name = text.rpartition("/")
     for pattern in patterns:
         if found := _pattern(pattern).match(text):
-            return {**found.groupdict(), "directory": absolute.parent.as_posix()}
-    return {"directory": absolute.parent.as_posix(), "_tail": absolute.name}
+            return {**found.groupdict(), "directory": directory or "/"}
+    return {"directory": directory or "/", "_tail": name}
 
 
 def beside(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
-    """Yield (name, path) of the files that belong to the session file at `path`, sorted; names are relative to it."""
+    """Yield (name, path) of the files that belong to the session file at `path`, sorted; names are relative to it.
+
+    `{stem}` in a pattern, and in the names given, stands for the session file's own name: it may be another where the
+    session is restored.
+    """
+    folder, stem = os.path.split(path.with_suffix(""))
     for pattern in patterns:
-        concrete = pattern.replace("{stem}", path.stem)
-        folder = path.parent / Path(concrete).parent
-        if not folder.is_dir():
-            continue
-        for file in sorted(folder.iterdir()):
-            name = file.relative_to(path.parent).as_posix()
-            if fnmatch(name, concrete.replace("[", "[[]")) and file.is_file():
-                # The session's own file name may differ where it is restored; `{stem}` stands for it.
-                yield name.replace(path.stem, "{stem}", 1) if pattern.startswith("{stem}") else name, file
+        inside, _, last = pattern.replace("{stem}", stem).rpartition("/")
+        place = os.path.join(folder, inside)
+        for name in _matching(place, last):
+            file = os.path.join(place, name)
+            if os.path.isfile(file):
+                shown = f"{inside}/{name}" if inside else name
+                yield shown.replace(stem, "{stem}", 1) if pattern.startswith("{stem}") else shown, Path(file)
+
+
+def _matching(folder: str, pattern: str) -> list[str]:
+    """Return the names in a folder that a pattern means; a plain name is not looked for among ten thousand others."""
+    if "*" not in pattern:
+        return [pattern]
+    try:
+        return sorted(name for name in os.listdir(folder) if fnmatch(name, pattern))
+    except OSError:
+        return []
 
 
 def ignored(path: Path, ignores: dict[str, str]) -> bool:

@@ -42,13 +42,11 @@ class Adapter:
             return tomllib.load(file)
 
 
-def clients() -> list[str]:
+@cache
+def clients() -> tuple[str, ...]:
     """Return the names of all clients, sorted."""
-    return sorted(folder.name.replace("_", "-") for folder in _folders())
-
-
-def _folders() -> list[Path]:
-    return [f for f in adapters_dir().iterdir() if (f / f"{f.name}.map").is_file()]
+    folders = [f for f in adapters_dir().iterdir() if (f / f"{f.name}.map").is_file()]
+    return tuple(sorted(folder.name.replace("_", "-") for folder in folders))
 
 
 @cache

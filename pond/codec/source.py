@@ -6,16 +6,19 @@ line again by its offset, and knows what to call itself.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from pond.codec.report import Report
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
-from pond.model.json_text import JsonObject, NotJson, decode, encode
+from pond.model.json_text import Json, JsonObject, NotJson, decode, decode_unproved, encode
 
 _BOM = b"\xef\xbb\xbf"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
@@ -23,6 +26,7 @@ _CHUNK = 1 << 16
 _SEARCH = 1 << 18
 HEAD = 1 << 16  # bytes of a file that count as its beginning
 BUFFER = 1 << 18
+BEGINNING = 8  # records
 _BLANK = b"\r\n \t"
 
 
@@ -45,8 +49,34 @@ class Source(Protocol):
     def head(self) -> bytes:
         """Return the first bytes, enough to see what the first lines are about."""
 
+    def beginning(self) -> list[Json]:
+        """Return the values of the first lines, to look at."""
 
-class LineSource:
+
+class _Beginning(ABC):
+    """The first records of a source, decoded once for everybody who only wants to look at them."""
+
+    _first: list[Json] | None = None
+
+    @abstractmethod
+    def lines(self) -> Iterator[tuple[int, int, bytes]]:
+        """Yield the lines, as `Source` says."""
+
+    def beginning(self) -> list[Json]:
+        """Return the values of the first lines; read only, and without a proof that no key stands twice."""
+        if self._first is None:
+            self._first = []
+            for _, _, line in islice(self.lines(), BEGINNING):
+                with contextlib.suppress(NotJson):
+                    self._first.append(decode_unproved(line, _ignore))
+        return self._first
+
+
+def _ignore(_: str) -> None:
+    """Duplicate keys are reported when the line is read in its turn."""
+
+
+class LineSource(_Beginning):
     """A file of JSON lines. Reads line by line: memory is bounded by the longest line."""
 
     form = "lines"
@@ -98,7 +128,7 @@ class LineSource:
             yield start, text
 
 
-class DocumentSource:
+class DocumentSource(_Beginning):
     """One JSON document `{head…, items: […]}`: its head is the first record, each item one more."""
 
     form = "document"

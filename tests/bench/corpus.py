@@ -380,14 +380,17 @@ def records(client: str, session: Session, dice: random.Random) -> Iterator[Reco
 
 
 def write_file(file: Path, client: str, session: Session, dice: random.Random, size: int) -> int:
-    """Write one session of about `size` bytes and return its exact length."""
+    """Write one session of about `size` bytes after its head and return its exact length."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    length = 0
+    length = head = 0
     with file.open("wb") as out:
         for record in records(client, session, dice):
             line = orjson.dumps(record) + b"\n"
             length += out.write(line)
-            if length >= size:
+            # A session_meta row holds the client's whole prompt; a session is what comes after it.
+            if record["type"] == "session_meta":
+                head = length
+            if length - head >= size:
                 return length
     return length
 
