@@ -1,7 +1,7 @@
 """Cut a text into authored and injected runs at the exact character boundary.
 
-A block counts only when its opening marker stands first on a line, outside a Markdown code fence, and its closing
-marker follows and ends the line: what a person quotes inside a sentence stays theirs (model-part-provenance).
+A block counts only when it is closed, stands outside a Markdown code fence and apart from the person's words (see
+`_stands_apart`): what a person quotes inside a sentence stays theirs (model-part-provenance).
 Concatenating the runs gives the text back.
 """
 
@@ -70,14 +70,17 @@ class Markers:
         ends: dict[str, dict[int, int]] = {}
         fences = _Fences(text)
         done = at = 0
+        leads = True  # nobody has spoken yet: only blocks stand before this place
         while found := self.opening.search(text, at):
             start, opening, at = found.start(), found.group(), found.end()
-            if not _first_on_line(text, start, done):
-                continue
             if opening not in ends:
                 ends[opening] = self._ends(text, opening, closings[opening])
             end = ends[opening].get(start)
-            if end is None or _goes_on(text, end, closings[opening]) or fences.around(start, end):
+            if end is None:
+                continue
+            leads = leads and not text[done:start].strip()
+            if not _stands_apart(text, start, end, done, (opening, closings[opening]), leads) or fences.around(start, end):
+                leads = False
                 continue
             runs.append((CONVERSATIONAL, text[done:start]))
             if opening in self.wraps:
@@ -140,6 +143,19 @@ _FENCE = re.compile(r"^[ \t]{0,3}(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
 def _words(words: tuple[str, ...]) -> re.Pattern[str]:
     """Return a pattern for any of `words`; longest first, so that none hides behind one that begins alike."""
     return re.compile("|".join(sorted(map(re.escape, words), key=len, reverse=True)))
+
+
+def _stands_apart(text: str, start: int, end: int, done: int, markers: tuple[str, str], leads: bool) -> bool:
+    """Tell whether a closed block was put beside a person's words, not quoted by them.
+
+    It opens a line and ends one; or it has lines of its own and ends one; or it opens the text and the person's words
+    follow without so much as a blank, as nobody writes.
+    """
+    opening, closing = markers
+    if _goes_on(text, end, closing):
+        return leads and not text[end].isspace()
+    own_lines = text.startswith("\n", start + len(opening)) and text[end - len(closing) - 1] == "\n"
+    return own_lines or _first_on_line(text, start, done)
 
 
 def _first_on_line(text: str, start: int, done: int) -> bool:

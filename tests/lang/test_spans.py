@@ -60,6 +60,12 @@ def cut(text: str) -> str:
         ("</note>\n<note>", "</note>\n<note>"),
         (f"<note>never closed\n{NOTE}\nhello", f"<note>never closed\n[[{NOTE}]]\nhello"),
         (f"<name>never closed\n{NOTE}\nhello", f"<name>never closed\n[[{NOTE}]]\nhello"),
+        # put against the person's words without a blank, or on lines of its own
+        (f"{NOTE}hello", f"[[{NOTE}]]hello"),
+        (f"{NOTE}\n{NOTE}hello", f"[[{NOTE}\n{NOTE}]]hello"),
+        (f"hello\n{NOTE}there", f"hello\n{NOTE}there"),
+        ("hello <note>\nx\n</note>", "hello [[<note>\nx\n</note>]]"),
+        ("what is <note>x\nor </note>", "what is <note>x\nor </note>"),
         # quoted in a sentence
         (f"why does {NOTE} appear?", f"why does {NOTE} appear?"),
         (f"{NOTE} is what I see", f"{NOTE} is what I see"),
