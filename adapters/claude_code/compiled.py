@@ -4,7 +4,7 @@
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
 from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event
 
-DIGEST = '40b636e87622abb6'
+DIGEST = '2ce15da32e1d6b5a'
 COMPILER = 2
 CLIENT = 'claude-code'
 MAP = 1
@@ -41,26 +41,25 @@ SESSION = (
 )
 K0 = frozenset({'cache_control', 'citations', 'text'})
 K1 = frozenset({'source'})
-K2 = frozenset({'source', 'title'})
-K3 = frozenset({'cache_control', 'citations', 'context', 'source', 'title'})
-K4 = frozenset({'cache_control', 'content', 'is_error', 'tool_use_id'})
-K5 = frozenset({'content', 'id', 'role', 'type'})
-K6 = frozenset({'agentId', 'classifierMetaLines', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'imagePasteIds', 'interruptedByShutdown', 'interruptedMessageId', 'isCompactSummary', 'isMeta', 'isReplay', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'mcpCallNotReadOnly', 'mcpMeta', 'message', 'origin', 'parentUuid', 'permissionDecision', 'permissionMode', 'planContent', 'project', 'promptId', 'promptSource', 'sandboxed', 'sessionId', 'sessionKind', 'session_id', 'slug', 'sourceToolAssistantUUID', 'sourceToolUseID', 'summarizeMetadata', 'teamName', 'thinkingMetadata', 'timestamp', 'todos', 'toolDenialKind', 'toolEndsTurn', 'toolUseResult', 'turnCompanion', 'turnOrigin', 'turnPosition', 'userFeedback', 'userType', 'uuid', 'version'})
-K7 = {'text': 'text', 'file': 'image/base64', 'tool_result': 'tool_result'}
-K8 = frozenset({'citations', 'text'})
-K9 = frozenset({'signature', 'thinking'})
-K10 = frozenset({'caller', 'id', 'input', 'name'})
-K11 = frozenset({'id', 'input', 'name'})
-K12 = frozenset({'content', 'is_error', 'tool_use_id'})
-K13 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'id', 'model', 'role', 'stop_details', 'stop_reason', 'stop_sequence', 'type', 'usage'})
-K14 = frozenset({'agentId', 'apiBlockIndex', 'apiErrorStatus', 'apiErrorType', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'cwd', 'effort', 'entrypoint', 'error', 'errorDetails', 'failedResponseHadNoToolCall', 'forkedFrom', 'gitBranch', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'thinkingDisplay', 'thinkingDurationMs', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
-K15 = {'text': 'text', 'reasoning': 'thinking', 'file': 'image/base64', 'tool_call': 'tool_use', 'tool_result': 'web_search_tool_result'}
-K16 = frozenset({'agentId', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'timestamp', 'toolUseID', 'trigger', 'url', 'userType', 'uuid', 'version'})
-K17 = frozenset({'text'})
-K18 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
-K19 = frozenset({'commandMode', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
-K20 = {'text': 'text', 'file': 'image/base64'}
-K21 = {'text': 'self'}
+K2 = frozenset({'cache_control', 'citations', 'context', 'source', 'title'})
+K3 = frozenset({'cache_control', 'content', 'is_error', 'tool_use_id'})
+K4 = frozenset({'content', 'id', 'role', 'type'})
+K5 = frozenset({'agentId', 'classifierMetaLines', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'imagePasteIds', 'interruptedByShutdown', 'interruptedMessageId', 'isCompactSummary', 'isMeta', 'isReplay', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'mcpCallNotReadOnly', 'mcpMeta', 'message', 'origin', 'parentUuid', 'permissionDecision', 'permissionMode', 'planContent', 'project', 'promptId', 'promptSource', 'sandboxed', 'sessionId', 'sessionKind', 'session_id', 'slug', 'sourceToolAssistantUUID', 'sourceToolUseID', 'summarizeMetadata', 'teamName', 'thinkingMetadata', 'timestamp', 'todos', 'toolDenialKind', 'toolEndsTurn', 'toolUseResult', 'turnCompanion', 'turnOrigin', 'turnPosition', 'userFeedback', 'userType', 'uuid', 'version'})
+K6 = {'text': 'text', 'file': 'image', 'tool_result': 'tool_result'}
+K7 = frozenset({'citations', 'text'})
+K8 = frozenset({'signature', 'thinking'})
+K9 = frozenset({'caller', 'id', 'input', 'name'})
+K10 = frozenset({'id', 'input', 'name'})
+K11 = frozenset({'content', 'is_error', 'tool_use_id'})
+K12 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'id', 'model', 'role', 'stop_details', 'stop_reason', 'stop_sequence', 'type', 'usage'})
+K13 = frozenset({'agentId', 'apiBlockIndex', 'apiErrorStatus', 'apiErrorType', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'cwd', 'effort', 'entrypoint', 'error', 'errorDetails', 'failedResponseHadNoToolCall', 'forkedFrom', 'gitBranch', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'thinkingDisplay', 'thinkingDurationMs', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
+K14 = {'text': 'text', 'reasoning': 'thinking', 'file': 'image', 'tool_call': 'tool_use', 'tool_result': 'web_search_tool_result'}
+K15 = frozenset({'agentId', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'timestamp', 'toolUseID', 'trigger', 'url', 'userType', 'uuid', 'version'})
+K16 = frozenset({'text'})
+K17 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
+K18 = frozenset({'commandMode', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
+K19 = {'text': 'text', 'file': 'image'}
+K20 = {'text': 'self'}
 S_harness = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<ide_opened_file>', '</ide_opened_file>'), ('<ide_selection>', '</ide_selection>'), ('<ide_diagnostics>', '</ide_diagnostics>'), ('<local-command-caveat>', '</local-command-caveat>'), ('<local-command-stdout>', '</local-command-stdout>'), ('<local-command-stderr>', '</local-command-stderr>'), ('<command-name>', '</command-name>'), ('<command-message>', '</command-message>'), ('<command-contents>', '</command-contents>'), ('<bash-stdout>', '</bash-stdout>'), ('<bash-stderr>', '</bash-stderr>'), ('<user-prompt-submit-hook>', '</user-prompt-submit-hook>'), ('<teammate-message', '</teammate-message>'), ('<cross-session-message', '</cross-session-message>'), ('<fork-boilerplate>', '</fork-boilerplate>')), (('<command-args>', '</command-args>'), ('<bash-input>', '</bash-input>'), ('<user-memory-input>', '</user-memory-input>')), ('Caveat: The messages below were generated by the user while running local commands.', 'This session is being continued from a previous conversation', 'Base directory for this skill: ', '[Image: source: ', 'Your tool call was malformed'), ('[Request interrupted by user]', '[Request interrupted by user for tool use]', 'Continue from where you left off.', 'Warmup'))
 S_failure = Markers.of((), (), (), ())
 S_queued = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>')), (), (), ())
@@ -157,7 +156,7 @@ def read_0_user(r, c):
                             weave += '1'
                             continue
                 elif kind == 'image':
-                    if at(b, 'source', 'type') == 'base64':
+                    if True:
                         b__source = b.get('source')
                         if type(b__source) is not dict:
                             b__source = EMPTY
@@ -193,7 +192,7 @@ def read_0_user(r, c):
                             if b:
                                 o['source'] = b
                                 if not K1.issuperset(b):
-                                    c.drift('source-drift-field', 'user/image/base64', [k for k in b if k not in K1])
+                                    c.drift('source-drift-field', 'user/image', [k for k in b if k not in K1])
                             if absent:
                                 marks['absent'] = absent
                             absent = record_absent
@@ -314,8 +313,8 @@ def read_0_user(r, c):
                                 del b['source']
                             if b:
                                 o['source'] = b
-                                if not K3.issuperset(b):
-                                    c.drift('source-drift-field', 'user/document/text', [k for k in b if k not in K3])
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'user/document/text', [k for k in b if k not in K2])
                             if absent:
                                 marks['absent'] = absent
                             absent = record_absent
@@ -369,8 +368,8 @@ def read_0_user(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K4.issuperset(b):
-                                    c.drift('source-drift-field', 'user/tool_result', [k for k in b if k not in K4])
+                                if not K3.issuperset(b):
+                                    c.drift('source-drift-field', 'user/tool_result', [k for k in b if k not in K3])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
@@ -415,12 +414,12 @@ def read_0_user(r, c):
     elif items is not None:
         c.note('source-type', '$.message.content', f'expected list or string, found {kind_of(items)}')
     del r['message']
-    if not K5.issuperset(r__message):
-        c.drift('source-drift-field', 'user.message', [k for k in r__message if k not in K5])
+    if not K4.issuperset(r__message):
+        c.drift('source-drift-field', 'user.message', [k for k in r__message if k not in K4])
     if r__message:
         options['anthropic'] = r__message
-    if not K6.issuperset(r):
-        c.drift('source-drift-field', 'user', [k for k in r if k not in K6])
+    if not K5.issuperset(r):
+        c.drift('source-drift-field', 'user', [k for k in r if k not in K5])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -478,7 +477,7 @@ def write_0_user(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K7[p['type']]
+        label = marks.get('as') or K6[p['type']]
         if label == 'text':
             b = o.get('source')
             if b is None:
@@ -489,7 +488,7 @@ def write_0_user(events, c):
                 if t0 is not MISSING:
                     b['text'] = t0
             (q0_0 if role == 'tool' else q0_1).append(b)
-        elif label == 'image/base64':
+        elif label == 'image':
             b = o.get('source')
             if b is None:
                 b = {}
@@ -584,7 +583,7 @@ def write_0_user(events, c):
 
 
 def read_1_assistant(r, c):
-    # 'assistant': line 113 of the mapping
+    # 'assistant': line 114 of the mapping
     r__message = r.get('message')
     if type(r__message) is not dict:
         c.note('source-structure', '$.message', 'expected an object; the record is carried whole')
@@ -666,8 +665,8 @@ def read_1_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K8.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K8])
+                                if not K7.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K7])
                             for k, x in runs:
                                 p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
@@ -693,8 +692,8 @@ def read_1_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K9.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/thinking', [k for k in b if k not in K9])
+                                if not K8.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/thinking', [k for k in b if k not in K8])
                             weave += '0'
                             continue
                 elif kind == 'tool_use':
@@ -723,8 +722,8 @@ def read_1_assistant(r, c):
                                 c.calls[v] = p['name']
                             if b:
                                 o['source'] = b
-                                if not K10.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/tool_use', [k for k in b if k not in K10])
+                                if not K9.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/tool_use', [k for k in b if k not in K9])
                             weave += '0'
                             continue
                 elif kind == 'server_tool_use':
@@ -754,8 +753,8 @@ def read_1_assistant(r, c):
                                 c.calls[v] = p['name']
                             if b:
                                 o['source'] = b
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/server_tool_use', [k for k in b if k not in K11])
+                                if not K10.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/server_tool_use', [k for k in b if k not in K10])
                             o['pond'] = marks
                             weave += '0'
                             continue
@@ -786,8 +785,8 @@ def read_1_assistant(r, c):
                                 c.calls[v] = p['name']
                             if b:
                                 o['source'] = b
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/mcp_tool_use', [k for k in b if k not in K11])
+                                if not K10.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/mcp_tool_use', [k for k in b if k not in K10])
                             o['pond'] = marks
                             weave += '0'
                             continue
@@ -838,8 +837,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K12.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/web_search_tool_result', [k for k in b if k not in K12])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/web_search_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
@@ -893,8 +892,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K12.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/web_fetch_tool_result', [k for k in b if k not in K12])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/web_fetch_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -947,8 +946,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K12.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/code_execution_tool_result', [k for k in b if k not in K12])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/code_execution_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -1001,8 +1000,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K12.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/bash_code_execution_tool_result', [k for k in b if k not in K12])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/bash_code_execution_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -1055,8 +1054,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K12.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/text_editor_code_execution_tool_result', [k for k in b if k not in K12])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/text_editor_code_execution_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -1109,8 +1108,8 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K12.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/mcp_tool_result', [k for k in b if k not in K12])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/mcp_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
@@ -1163,15 +1162,15 @@ def read_1_assistant(r, c):
                                 p['name'] = c.calls[v]
                             if b:
                                 o['source'] = b
-                                if not K12.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/tool_search_tool_result', [k for k in b if k not in K12])
+                                if not K11.issuperset(b):
+                                    c.drift('source-drift-field', 'assistant/tool_search_tool_result', [k for k in b if k not in K11])
                             if ps:
                                 marks['spelling'] = ps
                             o['pond'] = marks
                             weave += '0'
                             continue
                 elif kind == 'image':
-                    if at(b, 'source', 'type') == 'base64':
+                    if True:
                         b__source = b.get('source')
                         if type(b__source) is not dict:
                             b__source = EMPTY
@@ -1207,7 +1206,7 @@ def read_1_assistant(r, c):
                             if b:
                                 o['source'] = b
                                 if not K1.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/image/base64', [k for k in b if k not in K1])
+                                    c.drift('source-drift-field', 'assistant/image', [k for k in b if k not in K1])
                             if absent:
                                 marks['absent'] = absent
                             absent = record_absent
@@ -1245,8 +1244,8 @@ def read_1_assistant(r, c):
         p0.append(p)
         if b:
             o['source'] = b
-            if not K8.issuperset(b):
-                c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K8])
+            if not K7.issuperset(b):
+                c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K7])
         for k, x in runs:
             p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
         pond.setdefault('shape', {})['message.content'] = 'string'
@@ -1255,12 +1254,12 @@ def read_1_assistant(r, c):
     elif items is not None:
         c.note('source-type', '$.message.content', f'expected list or string, found {kind_of(items)}')
     del r['message']
-    if not K13.issuperset(r__message):
-        c.drift('source-drift-field', 'assistant.message', [k for k in r__message if k not in K13])
+    if not K12.issuperset(r__message):
+        c.drift('source-drift-field', 'assistant.message', [k for k in r__message if k not in K12])
     if r__message:
         options['anthropic'] = r__message
-    if not K14.issuperset(r):
-        c.drift('source-drift-field', 'assistant', [k for k in r if k not in K14])
+    if not K13.issuperset(r):
+        c.drift('source-drift-field', 'assistant', [k for k in r if k not in K13])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1305,7 +1304,7 @@ def write_1_assistant(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K15[p['type']]
+        label = marks.get('as') or K14[p['type']]
         if label == 'text':
             b = o.get('source')
             if b is None:
@@ -1510,7 +1509,7 @@ def write_1_assistant(events, c):
                 if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
                     b['is_error'] = t0
             q0_0.append(b)
-        elif label == 'image/base64':
+        elif label == 'image':
             b = o.get('source')
             if b is None:
                 b = {}
@@ -1543,7 +1542,7 @@ def write_1_assistant(events, c):
 
 
 def read_2_system(r, c):
-    # 'system': line 159 of the mapping
+    # 'system': line 160 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'system'}
     absent = spelling = None
@@ -1598,8 +1597,8 @@ def read_2_system(r, c):
             absent = ['cwd'] if absent is None else [*absent, 'cwd']
         else:
             r['cwd'] = v
-    if not K16.issuperset(r):
-        c.drift('source-drift-field', 'system', [k for k in r if k not in K16])
+    if not K15.issuperset(r):
+        c.drift('source-drift-field', 'system', [k for k in r if k not in K15])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1637,7 +1636,7 @@ def write_2_system(events, c):
 
 
 def read_3_attachment_queued_command(r, c):
-    # 'attachment/queued_command': line 173 of the mapping
+    # 'attachment/queued_command': line 174 of the mapping
     r__attachment = r.get('attachment')
     if type(r__attachment) is not dict:
         c.note('source-structure', '$.attachment', 'expected an object; the record is carried whole')
@@ -1718,14 +1717,14 @@ def read_3_attachment_queued_command(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K17.issuperset(b):
-                                    c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K17])
+                                if not K16.issuperset(b):
+                                    c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K16])
                             for k, x in runs:
                                 p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'image':
-                    if at(b, 'source', 'type') == 'base64':
+                    if True:
                         b__source = b.get('source')
                         if type(b__source) is not dict:
                             b__source = EMPTY
@@ -1761,7 +1760,7 @@ def read_3_attachment_queued_command(r, c):
                             if b:
                                 o['source'] = b
                                 if not K1.issuperset(b):
-                                    c.drift('source-drift-field', 'attachment/queued_command/image/base64', [k for k in b if k not in K1])
+                                    c.drift('source-drift-field', 'attachment/queued_command/image', [k for k in b if k not in K1])
                             if absent:
                                 marks['absent'] = absent
                             absent = record_absent
@@ -1800,18 +1799,18 @@ def read_3_attachment_queued_command(r, c):
         p0.append(p)
         if b:
             o['source'] = b
-            if not K17.issuperset(b):
-                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K17])
+            if not K16.issuperset(b):
+                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K16])
         for k, x in runs:
             p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
     elif items is MISSING:
         pond.setdefault('shape', {})['attachment.prompt'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.attachment.prompt', f'expected string or list, found {kind_of(items)}')
-    if not K18.issuperset(r):
-        c.drift('source-drift-field', 'attachment/queued_command', [k for k in r if k not in K18])
-    if not K19.issuperset(r__attachment):
-        c.drift('source-drift-field', 'attachment/queued_command.attachment', [k for k in r__attachment if k not in K19])
+    if not K17.issuperset(r):
+        c.drift('source-drift-field', 'attachment/queued_command', [k for k in r if k not in K17])
+    if not K18.issuperset(r__attachment):
+        c.drift('source-drift-field', 'attachment/queued_command.attachment', [k for k in r__attachment if k not in K18])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1851,7 +1850,7 @@ def write_3_attachment_queued_command(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K20[p['type']]
+        label = marks.get('as') or K19[p['type']]
         if label == 'text':
             b = o.get('source')
             if b is None:
@@ -1862,7 +1861,7 @@ def write_3_attachment_queued_command(events, c):
                 if t0 is not MISSING:
                     b['text'] = t0
             q0_0.append(b)
-        elif label == 'image/base64':
+        elif label == 'image':
             b = o.get('source')
             if b is None:
                 b = {}
@@ -1895,7 +1894,7 @@ def write_3_attachment_queued_command(events, c):
 
 
 def read_4_attachment_file_file(r, c):
-    # 'attachment/file/file': line 199 of the mapping
+    # 'attachment/file/file': line 200 of the mapping
     r__attachment = r.get('attachment')
     if type(r__attachment) is not dict:
         c.note('source-structure', '$.attachment', 'expected an object; the record is carried whole')
@@ -1967,8 +1966,8 @@ def read_4_attachment_file_file(r, c):
     del r__attachment__content__file['content']
     p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': e0_0, 'provenance': 'injected', 'options': o}
     p0.append(p)
-    if not K18.issuperset(r):
-        c.drift('source-drift-field', 'attachment/file/file', [k for k in r if k not in K18])
+    if not K17.issuperset(r):
+        c.drift('source-drift-field', 'attachment/file/file', [k for k in r if k not in K17])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2009,7 +2008,7 @@ def write_4_attachment_file_file(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K21[p['type']]
+        label = marks.get('as') or K20[p['type']]
         if label == 'self':
             if 'content' not in r__attachment__content__file and 'attachment.content.file.content' not in pa:
                 t0 = p.get('text', MISSING)
@@ -2021,7 +2020,7 @@ def write_4_attachment_file_file(events, c):
 
 
 def read_5_carry(r, c):
-    # 'carry': line 232 of the mapping
+    # 'carry': line 233 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None

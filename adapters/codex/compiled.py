@@ -4,7 +4,7 @@
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
 from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event
 
-DIGEST = '6e4d5651b80f01c1'
+DIGEST = '11bb1110e6e24143'
 COMPILER = 2
 CLIENT = 'codex'
 MAP = 1
@@ -49,45 +49,46 @@ K7 = frozenset({'refusal'})
 K8 = {'text': 'output_text', 'file': 'input_image'}
 K9 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'role', 'type'})
 K10 = frozenset({'payload', 'timestamp'})
-K11 = {'text': 'input_text'}
-K12 = {'text': 'output_text'}
-K13 = frozenset({'author', 'content', 'id', 'internal_chat_message_metadata_passthrough', 'recipient', 'type'})
-K14 = frozenset({'content', 'encrypted_content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'summary', 'type'})
-K15 = {'reasoning': 'summary_text'}
-K16 = frozenset({'arguments', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'summary', 'type'})
-K17 = {'tool_call': 'self'}
-K18 = frozenset({'call_id', 'id', 'input', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'type'})
-K19 = frozenset({'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'output', 'status', 'type'})
-K20 = {'tool_result': 'self'}
-K21 = frozenset({'action', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
-K22 = frozenset({'arguments', 'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
-K23 = frozenset({'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'status', 'tools', 'type'})
-K24 = frozenset({'id', 'internal_chat_message_metadata_passthrough', 'result', 'revised_prompt', 'status', 'type'})
-K25 = {'file': 'self'}
-K26 = frozenset({'arguments', 'function', 'type'})
-K27 = frozenset({'compaction_response_id', 'first_window_id', 'latest_token_usage_record', 'message', 'previous_window_id', 'replacement_history', 'replacement_history_metadata', 'resume_metadata', 'retained_context', 'window_id', 'window_number'})
-K28 = frozenset({'record_type'})
-K29 = frozenset({'git', 'id', 'instructions', 'timestamp'})
-K30 = frozenset({'session'})
-K31 = frozenset({'content', 'id', 'role', 'status'})
-K32 = frozenset({'annotations', 'text'})
-K33 = frozenset({'content', 'id', 'phase', 'role', 'status'})
-K34 = frozenset({'content', 'id', 'role'})
-K35 = frozenset({'content', 'encrypted_content', 'id', 'summary'})
-K36 = frozenset({'arguments', 'created_at', 'function'})
-K37 = frozenset({'arguments', 'call_id', 'id', 'name', 'status'})
-K38 = frozenset({'call_id', 'id', 'input', 'name', 'status'})
-K39 = frozenset({'call_id', 'id', 'output'})
-K40 = frozenset({'created_at', 'name', 'result'})
-K41 = frozenset({'created_at', 'message', 'model', 'role', 'timestamp'})
-K42 = frozenset({'image_url'})
-K43 = frozenset({'content', 'created_at', 'model', 'role', 'timestamp'})
-K44 = {'text': 'text', 'file': 'image_url'}
-K45 = frozenset({'function', 'id', 'index'})
-K46 = frozenset({'content', 'created_at', 'model', 'reasoning', 'role', 'timestamp', 'tool_calls'})
-K47 = {'text': 'text', 'reasoning': 'reasoning', 'tool_call': 'function'}
-K48 = frozenset({'content', 'role', 'tool_call_id'})
-K49 = frozenset({'content', 'role'})
+K11 = frozenset({'content', 'id', 'role'})
+K12 = {'text': 'input_text'}
+K13 = {'text': 'output_text'}
+K14 = frozenset({'author', 'content', 'id', 'internal_chat_message_metadata_passthrough', 'recipient', 'type'})
+K15 = frozenset({'content', 'encrypted_content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'summary', 'type'})
+K16 = {'reasoning': 'summary_text'}
+K17 = frozenset({'arguments', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'summary', 'type'})
+K18 = {'tool_call': 'self'}
+K19 = frozenset({'call_id', 'id', 'input', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'type'})
+K20 = frozenset({'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'output', 'status', 'type'})
+K21 = {'tool_result': 'self'}
+K22 = frozenset({'action', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
+K23 = frozenset({'arguments', 'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
+K24 = frozenset({'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'status', 'tools', 'type'})
+K25 = frozenset({'id', 'internal_chat_message_metadata_passthrough', 'result', 'revised_prompt', 'status', 'type'})
+K26 = {'file': 'self'}
+K27 = frozenset({'arguments', 'function', 'type'})
+K28 = frozenset({'id', 'name', 'result', 'type'})
+K29 = frozenset({'compaction_response_id', 'first_window_id', 'latest_token_usage_record', 'message', 'previous_window_id', 'replacement_history', 'replacement_history_metadata', 'resume_metadata', 'retained_context', 'window_id', 'window_number'})
+K30 = frozenset({'record_type'})
+K31 = frozenset({'git', 'id', 'instructions', 'timestamp'})
+K32 = frozenset({'session'})
+K33 = frozenset({'content', 'id', 'role', 'status'})
+K34 = frozenset({'annotations', 'text'})
+K35 = frozenset({'content', 'id', 'phase', 'role', 'status'})
+K36 = frozenset({'content', 'encrypted_content', 'id', 'summary'})
+K37 = frozenset({'arguments', 'created_at', 'function'})
+K38 = frozenset({'arguments', 'call_id', 'id', 'name', 'status'})
+K39 = frozenset({'call_id', 'id', 'input', 'name', 'status'})
+K40 = frozenset({'call_id', 'id', 'output'})
+K41 = frozenset({'created_at', 'name', 'result'})
+K42 = frozenset({'created_at', 'message', 'model', 'role', 'timestamp'})
+K43 = frozenset({'image_url'})
+K44 = frozenset({'content', 'created_at', 'model', 'role', 'timestamp'})
+K45 = {'text': 'text', 'file': 'image_url'}
+K46 = frozenset({'function', 'id', 'index'})
+K47 = frozenset({'content', 'created_at', 'model', 'reasoning', 'role', 'timestamp', 'tool_calls'})
+K48 = {'text': 'text', 'reasoning': 'reasoning', 'tool_call': 'function'}
+K49 = frozenset({'content', 'role', 'tool_call_id'})
+K50 = frozenset({'content', 'role'})
 S_harness = Markers.of((('<environment_context>', '</environment_context>'), ('<user_instructions>', '</user_instructions>'), ('<INSTRUCTIONS>', '</INSTRUCTIONS>'), ('<turn_aborted>', '</turn_aborted>'), ('<subagent_notification>', '</subagent_notification>'), ('<recommended_plugins>', '</recommended_plugins>'), ('<permissions instructions>', '</permissions instructions>'), ('<skills_instructions>', '</skills_instructions>'), ('<skill>', '</skill>'), ('<session_context>', '</session_context>'), ('<plan_mode>', '</plan_mode>'), ('<user_shell_command>', '<command>'), ('</command>', '</user_shell_command>'), ('# Context from my IDE setup:', '## My request for Codex:')), (), ('# AGENTS.md instructions for ', '<image name='), ('</image>',))
 C_data_url = CONVERSIONS['data_url']
 C_json_text = CONVERSIONS['json_text']
@@ -1011,6 +1012,8 @@ def read_4_response_item_no_type_user(r, c):
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
     if not K10.issuperset(r):
         c.drift('source-drift-field', 'response_item/no-type/user', [k for k in r if k not in K10])
+    if not K11.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/no-type/user.payload', [k for k in r__payload if k not in K11])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1044,7 +1047,7 @@ def write_4_response_item_no_type_user(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K11[p['type']]
+        label = marks.get('as') or K12[p['type']]
         if label == 'input_text':
             b = o.get('source')
             if b is None:
@@ -1178,6 +1181,8 @@ def read_5_response_item_no_type_assistant(r, c):
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
     if not K10.issuperset(r):
         c.drift('source-drift-field', 'response_item/no-type/assistant', [k for k in r if k not in K10])
+    if not K11.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/no-type/assistant.payload', [k for k in r__payload if k not in K11])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1211,7 +1216,7 @@ def write_5_response_item_no_type_assistant(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K12[p['type']]
+        label = marks.get('as') or K13[p['type']]
         if label == 'output_text':
             b = o.get('source')
             if b is None:
@@ -1331,8 +1336,8 @@ def read_6_response_item_agent_message(r, c):
         c.note('source-type', '$.payload.content', f'expected list, found {kind_of(items)}')
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/agent_message', [k for k in r if k not in K0])
-    if not K13.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/agent_message.payload', [k for k in r__payload if k not in K13])
+    if not K14.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/agent_message.payload', [k for k in r__payload if k not in K14])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1368,7 +1373,7 @@ def write_6_response_item_agent_message(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K11[p['type']]
+        label = marks.get('as') or K12[p['type']]
         if label == 'input_text':
             b = o.get('source')
             if b is None:
@@ -1539,8 +1544,8 @@ def read_7_response_item_reasoning(r, c):
         c.note('source-type', '$.payload.content', f'expected list, found {kind_of(items)}')
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/reasoning', [k for k in r if k not in K0])
-    if not K14.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/reasoning.payload', [k for k in r__payload if k not in K14])
+    if not K15.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/reasoning.payload', [k for k in r__payload if k not in K15])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1583,7 +1588,7 @@ def write_7_response_item_reasoning(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K15[p['type']]
+        label = marks.get('as') or K16[p['type']]
         if label == 'summary_text':
             b = o.get('source')
             if b is None:
@@ -1718,8 +1723,8 @@ def read_8_response_item_function_call(r, c):
         o['pond'] = marks
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/function_call', [k for k in r if k not in K0])
-    if not K16.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/function_call.payload', [k for k in r__payload if k not in K16])
+    if not K17.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/function_call.payload', [k for k in r__payload if k not in K17])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1754,7 +1759,7 @@ def write_8_response_item_function_call(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K17[p['type']]
+        label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'call_id' not in r__payload and 'payload.call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -1846,8 +1851,8 @@ def read_9_response_item_custom_tool_call(r, c):
         c.calls[v] = p['name']
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/custom_tool_call', [k for k in r if k not in K0])
-    if not K18.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/custom_tool_call.payload', [k for k in r__payload if k not in K18])
+    if not K19.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/custom_tool_call.payload', [k for k in r__payload if k not in K19])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1882,7 +1887,7 @@ def write_9_response_item_custom_tool_call(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K17[p['type']]
+        label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'call_id' not in r__payload and 'payload.call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -1970,8 +1975,8 @@ def read_10_response_item_function_call_output_(r, c):
         p['is_failure'] = c.facts['failed']
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/function_call_output+', [k for k in r if k not in K0])
-    if not K19.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/function_call_output+.payload', [k for k in r__payload if k not in K19])
+    if not K20.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/function_call_output+.payload', [k for k in r__payload if k not in K20])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2004,7 +2009,7 @@ def write_10_response_item_function_call_output_(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K20[p['type']]
+        label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'call_id' not in r__payload and 'payload.call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -2087,8 +2092,8 @@ def read_11_response_item_web_search_call_(r, c):
         c.calls[v] = p['name']
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/web_search_call+', [k for k in r if k not in K0])
-    if not K21.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/web_search_call+.payload', [k for k in r__payload if k not in K21])
+    if not K22.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/web_search_call+.payload', [k for k in r__payload if k not in K22])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2121,7 +2126,7 @@ def write_11_response_item_web_search_call_(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K17[p['type']]
+        label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'type' not in r__payload and 'payload.type' not in pa:
                 t0 = p.get('name', MISSING)
@@ -2208,8 +2213,8 @@ def read_12_response_item_tool_search_call(r, c):
         c.calls[v] = p['name']
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_search_call', [k for k in r if k not in K0])
-    if not K22.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_search_call.payload', [k for k in r__payload if k not in K22])
+    if not K23.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_search_call.payload', [k for k in r__payload if k not in K23])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2242,7 +2247,7 @@ def write_12_response_item_tool_search_call(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K17[p['type']]
+        label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'type' not in r__payload and 'payload.type' not in pa:
                 t0 = p.get('name', MISSING)
@@ -2336,8 +2341,8 @@ def read_13_response_item_tool_search_output(r, c):
         p['is_failure'] = c.facts['failed']
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_search_output', [k for k in r if k not in K0])
-    if not K23.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_search_output.payload', [k for k in r__payload if k not in K23])
+    if not K24.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_search_output.payload', [k for k in r__payload if k not in K24])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2372,7 +2377,7 @@ def write_13_response_item_tool_search_output(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K20[p['type']]
+        label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'call_id' not in r__payload and 'payload.call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -2442,8 +2447,8 @@ def read_14_response_item_image_generation_call(r, c):
     p0.append(p)
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/image_generation_call', [k for k in r if k not in K0])
-    if not K24.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/image_generation_call.payload', [k for k in r__payload if k not in K24])
+    if not K25.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/image_generation_call.payload', [k for k in r__payload if k not in K25])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2478,7 +2483,7 @@ def write_14_response_item_image_generation_call(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K25[p['type']]
+        label = marks.get('as') or K26[p['type']]
         if label == 'self':
             if 'result' not in r__payload and 'payload.result' not in pa:
                 t0 = p.get('data', MISSING)
@@ -2540,8 +2545,8 @@ def read_15_response_item_tool_call(r, c):
         c.calls[v] = p['name']
     if not K10.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_call', [k for k in r if k not in K10])
-    if not K26.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_call.payload', [k for k in r__payload if k not in K26])
+    if not K27.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_call.payload', [k for k in r__payload if k not in K27])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2575,7 +2580,7 @@ def write_15_response_item_tool_call(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K17[p['type']]
+        label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'name' not in r__payload__function and 'payload.function.name' not in pa:
                 t0 = p.get('name', MISSING)
@@ -2646,6 +2651,8 @@ def read_16_response_item_tool_result(r, c):
         p['is_failure'] = c.facts['failed']
     if not K10.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_result', [k for k in r if k not in K10])
+    if not K28.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_result.payload', [k for k in r__payload if k not in K28])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2678,7 +2685,7 @@ def write_16_response_item_tool_result(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K20[p['type']]
+        label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'name' not in r__payload and 'payload.name' not in pa:
                 t0 = p.get('name', MISSING)
@@ -2727,8 +2734,8 @@ def read_17_compacted(r, c):
             c.note('source-type', '$.payload.message', f'expected string, found {kind_of(v)}')
     if not K0.issuperset(r):
         c.drift('source-drift-field', 'compacted', [k for k in r if k not in K0])
-    if not K27.issuperset(r__payload):
-        c.drift('source-drift-field', 'compacted.payload', [k for k in r__payload if k not in K27])
+    if not K29.issuperset(r__payload):
+        c.drift('source-drift-field', 'compacted.payload', [k for k in r__payload if k not in K29])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2768,8 +2775,8 @@ def read_18_untyped_state(r, c):
     mid = c.derive(r)
     ts = c.anchor
     content = ''
-    if not K28.issuperset(r):
-        c.drift('source-drift-field', 'untyped/state', [k for k in r if k not in K28])
+    if not K30.issuperset(r):
+        c.drift('source-drift-field', 'untyped/state', [k for k in r if k not in K30])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2815,8 +2822,8 @@ def read_19_untyped_instructions_id(r, c):
             absent = ['id'] if absent is None else [*absent, 'id']
         else:
             r['id'] = v
-    if not K29.issuperset(r):
-        c.drift('source-drift-field', 'untyped/instructions/id', [k for k in r if k not in K29])
+    if not K31.issuperset(r):
+        c.drift('source-drift-field', 'untyped/instructions/id', [k for k in r if k not in K31])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2872,8 +2879,8 @@ def read_20_untyped_session_no_role(r, c):
             absent = ['session.id'] if absent is None else [*absent, 'session.id']
         else:
             r__session['id'] = v
-    if not K30.issuperset(r):
-        c.drift('source-drift-field', 'untyped/session/no-role', [k for k in r if k not in K30])
+    if not K32.issuperset(r):
+        c.drift('source-drift-field', 'untyped/session/no-role', [k for k in r if k not in K32])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3066,8 +3073,8 @@ def read_21_message_user(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if not K31.issuperset(r):
-        c.drift('source-drift-field', 'message/user', [k for k in r if k not in K31])
+    if not K33.issuperset(r):
+        c.drift('source-drift-field', 'message/user', [k for k in r if k not in K33])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3204,8 +3211,8 @@ def read_22_message_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K32.issuperset(b):
-                                    c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K32])
+                                if not K34.issuperset(b):
+                                    c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K34])
                             weave += '0'
                             continue
                 elif kind == 'text':
@@ -3220,8 +3227,8 @@ def read_22_message_assistant(r, c):
                             p0.append(p)
                             if b:
                                 o['source'] = b
-                                if not K32.issuperset(b):
-                                    c.drift('source-drift-field', 'message/assistant/text', [k for k in b if k not in K32])
+                                if not K34.issuperset(b):
+                                    c.drift('source-drift-field', 'message/assistant/text', [k for k in b if k not in K34])
                             o['pond'] = marks
                             weave += '0'
                             continue
@@ -3246,15 +3253,15 @@ def read_22_message_assistant(r, c):
         p0.append(p)
         if b:
             o['source'] = b
-            if not K32.issuperset(b):
-                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K32])
+            if not K34.issuperset(b):
+                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K34])
         pond.setdefault('shape', {})['content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if not K33.issuperset(r):
-        c.drift('source-drift-field', 'message/assistant', [k for k in r if k not in K33])
+    if not K35.issuperset(r):
+        c.drift('source-drift-field', 'message/assistant', [k for k in r if k not in K35])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3285,7 +3292,7 @@ def write_22_message_assistant(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K12[p['type']]
+        label = marks.get('as') or K13[p['type']]
         if label == 'output_text':
             b = o.get('source')
             if b is None:
@@ -3357,8 +3364,8 @@ def read_23_message_developer_(r, c):
         c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
     else:
         absent = ['content'] if absent is None else [*absent, 'content']
-    if not K34.issuperset(r):
-        c.drift('source-drift-field', 'message/developer+', [k for k in r if k not in K34])
+    if not K11.issuperset(r):
+        c.drift('source-drift-field', 'message/developer+', [k for k in r if k not in K11])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3511,8 +3518,8 @@ def read_24_reasoning(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list, found {kind_of(items)}')
-    if not K35.issuperset(r):
-        c.drift('source-drift-field', 'reasoning', [k for k in r if k not in K35])
+    if not K36.issuperset(r):
+        c.drift('source-drift-field', 'reasoning', [k for k in r if k not in K36])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3548,7 +3555,7 @@ def write_24_reasoning(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K15[p['type']]
+        label = marks.get('as') or K16[p['type']]
         if label == 'summary_text':
             b = o.get('source')
             if b is None:
@@ -3641,8 +3648,8 @@ def read_25_function_call_function(r, c):
     v = p.get('call_id')
     if type(v) is str:
         c.calls[v] = p['name']
-    if not K36.issuperset(r):
-        c.drift('source-drift-field', 'function_call/function', [k for k in r if k not in K36])
+    if not K37.issuperset(r):
+        c.drift('source-drift-field', 'function_call/function', [k for k in r if k not in K37])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3673,7 +3680,7 @@ def write_25_function_call_function(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K17[p['type']]
+        label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'name' not in r__function and 'function.name' not in pa:
                 t0 = p.get('name', MISSING)
@@ -3689,7 +3696,7 @@ def write_25_function_call_function(events, c):
 
 
 def read_26_function_call(r, c):
-    # 'function_call': line 358 of the mapping
+    # 'function_call': line 357 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
@@ -3747,8 +3754,8 @@ def read_26_function_call(r, c):
         marks['spelling'] = ps
     if marks:
         o['pond'] = marks
-    if not K37.issuperset(r):
-        c.drift('source-drift-field', 'function_call', [k for k in r if k not in K37])
+    if not K38.issuperset(r):
+        c.drift('source-drift-field', 'function_call', [k for k in r if k not in K38])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3776,7 +3783,7 @@ def write_26_function_call(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K17[p['type']]
+        label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'call_id' not in r and 'call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -3796,7 +3803,7 @@ def write_26_function_call(events, c):
 
 
 def read_27_custom_tool_call(r, c):
-    # 'custom_tool_call': line 369 of the mapping
+    # 'custom_tool_call': line 368 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
@@ -3846,8 +3853,8 @@ def read_27_custom_tool_call(r, c):
     v = p.get('call_id')
     if type(v) is str:
         c.calls[v] = p['name']
-    if not K38.issuperset(r):
-        c.drift('source-drift-field', 'custom_tool_call', [k for k in r if k not in K38])
+    if not K39.issuperset(r):
+        c.drift('source-drift-field', 'custom_tool_call', [k for k in r if k not in K39])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3875,7 +3882,7 @@ def write_27_custom_tool_call(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K17[p['type']]
+        label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'call_id' not in r and 'call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -3895,7 +3902,7 @@ def write_27_custom_tool_call(events, c):
 
 
 def read_28_function_call_output(r, c):
-    # 'function_call_output': line 380 of the mapping
+    # 'function_call_output': line 379 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -3947,8 +3954,8 @@ def read_28_function_call_output(r, c):
         p['name'] = c.calls[v]
     if 'failed' in c.facts:
         p['is_failure'] = c.facts['failed']
-    if not K39.issuperset(r):
-        c.drift('source-drift-field', 'function_call_output', [k for k in r if k not in K39])
+    if not K40.issuperset(r):
+        c.drift('source-drift-field', 'function_call_output', [k for k in r if k not in K40])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3976,7 +3983,7 @@ def write_28_function_call_output(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K20[p['type']]
+        label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'call_id' not in r and 'call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -3992,7 +3999,7 @@ def write_28_function_call_output(events, c):
 
 
 def read_29_custom_tool_call_output(r, c):
-    # 'custom_tool_call_output': line 380 of the mapping
+    # 'custom_tool_call_output': line 379 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -4044,8 +4051,8 @@ def read_29_custom_tool_call_output(r, c):
         p['name'] = c.calls[v]
     if 'failed' in c.facts:
         p['is_failure'] = c.facts['failed']
-    if not K39.issuperset(r):
-        c.drift('source-drift-field', 'custom_tool_call_output', [k for k in r if k not in K39])
+    if not K40.issuperset(r):
+        c.drift('source-drift-field', 'custom_tool_call_output', [k for k in r if k not in K40])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4073,7 +4080,7 @@ def write_29_custom_tool_call_output(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K20[p['type']]
+        label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'call_id' not in r and 'call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -4089,7 +4096,7 @@ def write_29_custom_tool_call_output(events, c):
 
 
 def read_30_function_result(r, c):
-    # 'function_result': line 390 of the mapping
+    # 'function_result': line 389 of the mapping
     e0_0 = r.get('name', MISSING)
     e0_1 = r.get('result', MISSING)
     sid = c.session_id
@@ -4132,8 +4139,8 @@ def read_30_function_result(r, c):
         p['result'] = e0_1
     if 'failed' in c.facts:
         p['is_failure'] = c.facts['failed']
-    if not K40.issuperset(r):
-        c.drift('source-drift-field', 'function_result', [k for k in r if k not in K40])
+    if not K41.issuperset(r):
+        c.drift('source-drift-field', 'function_result', [k for k in r if k not in K41])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4163,7 +4170,7 @@ def write_30_function_result(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K20[p['type']]
+        label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'name' not in r and 'name' not in pa:
                 t0 = p.get('name', MISSING)
@@ -4179,7 +4186,7 @@ def write_30_function_result(events, c):
 
 
 def read_31_untyped_user_message(r, c):
-    # 'untyped/user/message': line 400 of the mapping
+    # 'untyped/user/message': line 399 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user/message'}
     absent = spelling = None
@@ -4297,8 +4304,8 @@ def read_31_untyped_user_message(r, c):
         pond.setdefault('shape', {})['message'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
-    if not K41.issuperset(r):
-        c.drift('source-drift-field', 'untyped/user/message', [k for k in r if k not in K41])
+    if not K42.issuperset(r):
+        c.drift('source-drift-field', 'untyped/user/message', [k for k in r if k not in K42])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4330,7 +4337,7 @@ def write_31_untyped_user_message(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K11[p['type']]
+        label = marks.get('as') or K12[p['type']]
         if label == 'input_text':
             b = o.get('source')
             if b is None:
@@ -4368,7 +4375,7 @@ def write_31_untyped_user_message(events, c):
 
 
 def read_32_untyped_user(r, c):
-    # 'untyped/user': line 409 of the mapping
+    # 'untyped/user': line 408 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user'}
     absent = spelling = None
@@ -4469,8 +4476,8 @@ def read_32_untyped_user(r, c):
                                 del b['image_url']
                             if b:
                                 o['source'] = b
-                                if not K42.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/image_url', [k for k in b if k not in K42])
+                                if not K43.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/image_url', [k for k in b if k not in K43])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
@@ -4493,8 +4500,8 @@ def read_32_untyped_user(r, c):
                                 del b['image_url']
                             if b:
                                 o['source'] = b
-                                if not K42.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/image_url#2', [k for k in b if k not in K42])
+                                if not K43.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/image_url#2', [k for k in b if k not in K43])
                             o['pond'] = marks
                             weave += '0'
                             continue
@@ -4557,8 +4564,8 @@ def read_32_untyped_user(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if not K43.issuperset(r):
-        c.drift('source-drift-field', 'untyped/user', [k for k in r if k not in K43])
+    if not K44.issuperset(r):
+        c.drift('source-drift-field', 'untyped/user', [k for k in r if k not in K44])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4590,7 +4597,7 @@ def write_32_untyped_user(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K44[p['type']]
+        label = marks.get('as') or K45[p['type']]
         if label == 'text':
             b = o.get('source')
             if b is None:
@@ -4660,7 +4667,7 @@ def write_32_untyped_user(events, c):
 
 
 def read_33_untyped_assistant_message(r, c):
-    # 'untyped/assistant/message': line 421 of the mapping
+    # 'untyped/assistant/message': line 420 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant/message'}
     absent = spelling = None
@@ -4750,8 +4757,8 @@ def read_33_untyped_assistant_message(r, c):
         pond.setdefault('shape', {})['message'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
-    if not K41.issuperset(r):
-        c.drift('source-drift-field', 'untyped/assistant/message', [k for k in r if k not in K41])
+    if not K42.issuperset(r):
+        c.drift('source-drift-field', 'untyped/assistant/message', [k for k in r if k not in K42])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4783,7 +4790,7 @@ def write_33_untyped_assistant_message(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K12[p['type']]
+        label = marks.get('as') or K13[p['type']]
         if label == 'output_text':
             b = o.get('source')
             if b is None:
@@ -4821,7 +4828,7 @@ def write_33_untyped_assistant_message(events, c):
 
 
 def read_34_untyped_assistant(r, c):
-    # 'untyped/assistant': line 430 of the mapping
+    # 'untyped/assistant': line 429 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant'}
     absent = spelling = None
@@ -5001,8 +5008,8 @@ def read_34_untyped_assistant(r, c):
                                 del b['function']
                             if b:
                                 o['source'] = b
-                                if not K45.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/assistant/function', [k for k in b if k not in K45])
+                                if not K46.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/assistant/function', [k for k in b if k not in K46])
                             if ps:
                                 marks['spelling'] = ps
                             if marks:
@@ -5024,8 +5031,8 @@ def read_34_untyped_assistant(r, c):
         pond.setdefault('shape', {})['tool_calls'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.tool_calls', f'expected list, found {kind_of(items)}')
-    if not K46.issuperset(r):
-        c.drift('source-drift-field', 'untyped/assistant', [k for k in r if k not in K46])
+    if not K47.issuperset(r):
+        c.drift('source-drift-field', 'untyped/assistant', [k for k in r if k not in K47])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -5059,7 +5066,7 @@ def write_34_untyped_assistant(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K47[p['type']]
+        label = marks.get('as') or K48[p['type']]
         if label == 'reasoning':
             b = o.get('source')
             if b is None:
@@ -5145,7 +5152,7 @@ def write_34_untyped_assistant(events, c):
 
 
 def read_35_untyped_tool(r, c):
-    # 'untyped/tool': line 451 of the mapping
+    # 'untyped/tool': line 450 of the mapping
     e0_0 = r.get('tool_call_id', MISSING)
     e0_1 = r.get('content', MISSING)
     sid = c.session_id
@@ -5186,8 +5193,8 @@ def read_35_untyped_tool(r, c):
         p['name'] = c.calls[v]
     if 'failed' in c.facts:
         p['is_failure'] = c.facts['failed']
-    if not K48.issuperset(r):
-        c.drift('source-drift-field', 'untyped/tool', [k for k in r if k not in K48])
+    if not K49.issuperset(r):
+        c.drift('source-drift-field', 'untyped/tool', [k for k in r if k not in K49])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -5214,7 +5221,7 @@ def write_35_untyped_tool(events, c):
         marks = o.get('pond', EMPTY)
         ps = marks.get('spelling', EMPTY)
         pa = marks.get('absent', ())
-        label = marks.get('as') or K20[p['type']]
+        label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'tool_call_id' not in r and 'tool_call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -5230,7 +5237,7 @@ def write_35_untyped_tool(events, c):
 
 
 def read_36_untyped_developer__content(r, c):
-    # 'untyped/developer+/content': line 461 of the mapping
+    # 'untyped/developer+/content': line 460 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/developer+/content'}
     absent = spelling = None
@@ -5245,8 +5252,8 @@ def read_36_untyped_developer__content(r, c):
     elif v is not MISSING:
         r['content'] = v
         c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
-    if not K49.issuperset(r):
-        c.drift('source-drift-field', 'untyped/developer+/content', [k for k in r if k not in K49])
+    if not K50.issuperset(r):
+        c.drift('source-drift-field', 'untyped/developer+/content', [k for k in r if k not in K50])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -5273,7 +5280,7 @@ def write_36_untyped_developer__content(events, c):
 
 
 def read_37_carry(r, c):
-    # 'carry': line 466 of the mapping
+    # 'carry': line 465 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None

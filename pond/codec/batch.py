@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from pond.codec.convert import Input, Order, Session, find_files, layout, open_input, write_canonical, write_native
 from pond.codec.output import NewFile
@@ -19,6 +19,9 @@ from pond.codec.report import Report
 from pond.codec.source import open_regular
 from pond.codec.writer import SideFile
 from pond.diagnostics.diagnostic import PondError
+
+if TYPE_CHECKING:  # costs more to import than a small file to convert
+    from concurrent.futures import Future
 
 # Below this much input a second process costs more than it brings.
 _WORTH_A_PROCESS = 2_000_000
@@ -160,7 +163,7 @@ def run_jobs(
         for job in jobs:
             yield job, convert_job(job, order, target, spool)
         return
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor
 
     with ProcessPoolExecutor(count) as pool:
         # Largest first: the cores then finish together.
@@ -168,4 +171,16 @@ def run_jobs(
         for job in sorted(jobs, key=lambda job: -job.size):
             waiting[job.number] = pool.submit(convert_job, job, order, target, spool)
         for job in jobs:
-            yield job, waiting.pop(job.number).result()
+            yield job, _result(waiting.pop(job.number), job)
+
+
+def _result(future: Future[Report], job: Job) -> Report:
+    """Return a job's report; a process that died (out of memory, killed) is a fault like any other."""
+    from concurrent.futures import BrokenExecutor
+
+    try:
+        return future.result()
+    except BrokenExecutor:
+        report = Report(files=1)
+        report.error("output-failed", "the process that converted it died", job.name)
+        return report

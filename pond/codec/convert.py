@@ -151,7 +151,7 @@ def write_native(
     values = writer.records(session.groups)
     form = session.row["options"].get("pond", {}).get("form")
     if form == "document":
-        out.write(_document(values, owner, beside))
+        out.write(_document(values, owner, beside, name))
         return beside
     write, wrote = out.write, session.wrote
     with _uncollected():
@@ -171,13 +171,18 @@ def write_native(
     return beside
 
 
-def _document(values: Iterator[Json | SideFile], owner: Adapter, beside: list[SideFile]) -> bytes:
+def _document(values: Iterator[Json | SideFile], owner: Adapter, beside: list[SideFile], name: str) -> bytes:
+    """Return the one JSON document that a session of this form is."""
     items: list[Json] = []
     for value in values:
         if isinstance(value, SideFile):
             beside.append(value)
         else:
             items.append(value)
+    if owner.module.DOCUMENT is None or not items or type(items[0]) is not dict:
+        raise SourceFault(
+            Diagnostic("canonical-broken", "the session has no head to make a document of", Span(name, 1))
+        )
     head, *rest = items
     head[owner.module.DOCUMENT[1]] = rest
     return encode_line(head)

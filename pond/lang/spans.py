@@ -79,7 +79,9 @@ class Markers:
             if end is None:
                 continue
             leads = leads and not text[done:start].strip()
-            if not _stands_apart(text, start, end, done, (opening, closings[opening]), leads) or fences.around(start, end):
+            if not _stands_apart(text, start, end, done, (opening, closings[opening]), leads) or fences.around(
+                start, end
+            ):
                 leads = False
                 continue
             runs.append((CONVERSATIONAL, text[done:start]))

@@ -911,3 +911,20 @@ def test_one_id_many_times_costs_no_more_than_many_ids(tmp_path: Path) -> None:
     files = [CLAUDE_CODE.file(tmp_path / name, SESSION, dumps(rows)) for name, rows in (("a", different), ("b", same))]
     plain, hostile = (_cpu_seconds("convert", file, "--to", "claude-code") for file in files)
     assert hostile < 3 * plain, f"{hostile:.2f} s against {plain:.2f} s"
+
+
+def test_a_document_without_records_is_named(tmp_path: Path) -> None:
+    """A canonical session may claim to be a document and bring nothing to make one of."""
+    row = {
+        "kind": "session",
+        "id": "s",
+        "project": "/p",
+        "source_agent": "codex",
+        "options": {"pond": {"form": "document"}},
+    }
+    source = tmp_path / "events.jsonl"
+    source.write_bytes(dumps([row])[0])
+    done = pond("convert", source, "--to", "codex", "-o", tmp_path / "out.json")
+    assert [f.code for f in done.errors] == ["canonical-broken"], done.err
+    assert done.code == 1
+    assert not (tmp_path / "out.json").exists()
