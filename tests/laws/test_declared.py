@@ -234,6 +234,21 @@ def test_the_words_of_the_system_are_its_content(client: str, record: Record) ->
     assert (message["role"], message["content"]) == ("system", "Dig.")
 
 
+FLAT_TOOLS: list[Record] = [
+    {"type": "function_call", "id": "i", "call_id": "c", "name": "n", "arguments": "{}"},
+    {"type": "custom_tool_call", "id": "i", "call_id": "c", "name": "n", "input": "x"},
+    {"type": "function_call_output", "id": "i", "call_id": "c", "output": "x"},
+    {"type": "custom_tool_call_output", "id": "i", "call_id": "c", "output": "x"},
+]
+
+
+@pytest.mark.parametrize("record", [*FLAT_TOOLS, *({"type": "response_item", "payload": r} for r in FLAT_TOOLS)])
+def test_rows_and_calls_keep_their_own_ids(record: Record) -> None:
+    (message, part), _ = read("codex", record)
+    assert (message["id"], part["call_id"]) == ("i", "c")
+    assert part["provenance"] == ("injected" if part["type"] == "tool_result" else "conversational")
+
+
 RESPONSE_ITEMS: list[Record] = [
     item("message", role="user", content=[]),
     item("message", role="assistant", content=[]),
