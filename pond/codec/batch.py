@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from pond.codec.convert import Input, Order, Session, find_files, layout, open_input, write_canonical, write_native
+from pond.codec.convert import Order, Session, find_files, layout, open_input, write_canonical, write_native
 from pond.codec.output import NewFile
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # costs more to import than a small file to convert
 
 # Below this much input a second process costs more than it brings.
 _WORTH_A_PROCESS = 2_000_000
+_CANONICAL_SUFFIX = ".canonical.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +95,10 @@ def convert_job(job: Job, order: Order, target: Path | None, spool: Path) -> Rep
     try:
         with job.open() as file:
             source = open_input(file, job.name, job.path, order, report)
-            for session in source.sessions:
+            for number, session in enumerate(source.sessions):
                 try:
-                    _convert_session(session, source, job, order, target, spool, report)
+                    place = _place(job, order, layout(session), source.client, number)
+                    _convert_session(session, place, job, order, target, spool, report)
                 except PondError as error:  # one session cannot take the others of its stream along
                     report.diagnostics += error.diagnostics
     except PondError as error:
@@ -107,13 +109,13 @@ def convert_job(job: Job, order: Order, target: Path | None, spool: Path) -> Rep
 
 
 def _convert_session(
-    session: Session, source: Input, job: Job, order: Order, target: Path | None, spool: Path, report: Report
+    session: Session, name: str, job: Job, order: Order, target: Path | None, spool: Path, report: Report
 ) -> None:  # fmt: skip
     if target is None:
         with open(_spooled(job, spool), "ab") as out:
             write_canonical(session, out)
         return
-    place = target / _place(job, order, layout(session), source.client)
+    place = target / name
     beside: list[SideFile] = []
     with NewFile(place) as out:
         if order.to == CANONICAL:
@@ -123,12 +125,19 @@ def _convert_session(
     place_beside(place, beside)
 
 
-def _place(job: Job, order: Order, in_layout: str, client: str) -> str:
-    """Return where the output lies below the target: the input's place in its directory, else the client's layout."""
+def _place(job: Job, order: Order, in_layout: str, client: str, number: int) -> str:
+    """Return where a session lies below the target: where its input lies in the directory named, else its layout.
+
+    Only the first session of a stream can lie where its stream does.
+    """
     place = in_layout
-    if job.folder is not None and job.path is not None and client != CANONICAL:
-        place = job.path.relative_to(job.folder).as_posix()
-    return place.removesuffix(".jsonl").removesuffix(".json") + ".canonical.jsonl" if order.to == CANONICAL else place
+    if job.folder is not None and job.path is not None and number == 0:
+        here = job.path.relative_to(job.folder).as_posix()
+        if client != CANONICAL:
+            place = here
+        elif here.endswith(_CANONICAL_SUFFIX):
+            place = here.removesuffix(_CANONICAL_SUFFIX) + os.path.splitext(in_layout)[1]
+    return os.path.splitext(place)[0] + _CANONICAL_SUFFIX if order.to == CANONICAL else place
 
 
 def place_beside(place: Path, beside: list[SideFile]) -> None:
@@ -145,7 +154,7 @@ def _safe_beside(place: Path, name: str) -> Path:
 
 
 def _spooled(job: Job, spool: Path) -> Path:
-    return spool / f"{job.number:09d}.canonical.jsonl"
+    return spool / f"{job.number:09d}{_CANONICAL_SUFFIX}"
 
 
 def converted_into(job: Job, spool: Path) -> Path | None:

@@ -487,3 +487,17 @@ def test_an_exact_value_is_what_the_tests_compare() -> None:
     assert exact("1e400") != exact("1e401")
     assert exact("NaN") == exact("NaN")
     assert exact('{"a":1.0,"b":[1e3]}') == exact('{ "b":[1000.0], "a":1.00 }')
+
+
+def test_sessions_of_one_name_come_back_where_they_were(tmp_path: Path) -> None:
+    """Outside a store every file may have the same name; the directory tells them apart, there and back."""
+    store = tmp_path / "in"
+    for n in range(3):
+        made = CLAUDE_CODE.session(tmp_path / f"made{n}", f"copy {n}")
+        place = store / str(n) / "full.jsonl"
+        place.parent.mkdir(parents=True)
+        place.write_bytes(made.read_bytes())
+    assert pond("convert", store, "--to", "canonical", "-o", tmp_path / "middle").code == 0
+    assert pond("convert", tmp_path / "middle", "--to", "claude-code", "-o", tmp_path / "back").code == 0
+    for n in range(3):
+        assert values_of(tmp_path / "back" / str(n) / "full.jsonl") == values_of(store / str(n) / "full.jsonl")

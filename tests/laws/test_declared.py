@@ -182,14 +182,21 @@ def reply(**block: Any) -> Record:
     return item("message", role="assistant", content=[block])
 
 
+ABOUT = {"title": "a", "context": "b", "citations": {}, "cache_control": {}}
+NOTE = {"type": "text", "media_type": "text/plain", "data": "a"}
 OUTPUT = {"type": "output_text", "text": "a", "annotations": []}
 KNOWN: list[tuple[str, Record, list[str]]] = [
     ("claude-code", turn("user", [{**said("a"), "cache_control": {}, "citations": None}]), ["text"]),
     ("claude-code", turn("user", [result("t", content="x", cache_control={"type": "ephemeral"})]), ["tool_result"]),
     (
         "claude-code",
-        turn("user", [{"type": "document", "source": PDF, "title": "a", "context": "b", "citations": {}}]),
+        turn("user", [{"type": "document", "source": PDF, **ABOUT}]),
         ["file"],
+    ),
+    (
+        "claude-code",
+        turn("user", [{"type": "document", "source": NOTE, **ABOUT}]),
+        ["text"],
     ),
     ("claude-code", turn("assistant", [{**said("a"), "citations": []}]), ["text"]),
     ("codex", picture("user", PNG), ["file"]),
