@@ -1,0 +1,155 @@
+"""Parts, made the slow way: which rules fit, how a text is cut, how list items keep their place."""
+
+from __future__ import annotations
+
+from pond.lang.context import Reading
+from pond.lang.interpret.fields import check_known, convert, imply, keep_spelling
+from pond.lang.interpret.record_paths import get, holds, prune, put, take
+from pond.lang.plan import ITEM_KEY, NO_FALLBACK, PART_TYPES, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, dotted
+from pond.lang.runtime import MISSING, kind_of
+from pond.lang.spans import INJECTED
+from pond.model.json_text import Json, JsonObject
+
+Found = tuple[Rule, Json, tuple[Json, ...]]  # a rule, the source value, the canonical values
+
+
+def fit(part: PartPlan, item: JsonObject) -> dict[Keys, Found] | None:
+    """Return the claims that fit `item`, or None where a required one does not (then it is no such Part)."""
+    found: dict[Keys, Found] = {}
+    for rule in part.rules:
+        value = get(item, rule.source)
+        values = None if value is MISSING else convert(rule, value)
+        if values is not None:
+            found[rule.source] = (rule, value, values)
+        elif rule.required:
+            return None
+    return found
+
+
+class PartMaker:
+    """Makes the Parts of one record, in order, numbering them per message."""
+
+    def __init__(self, plan: Plan, kind: KindPlan, context: Reading, whole: dict[str, bool]) -> None:
+        self.plan, self.kind, self.context, self.whole = plan, kind, context, whole
+        self.tables = {table.name: table.markers() for table in plan.spans}
+
+    def make(
+        self, part: PartPlan, item: JsonObject, found: dict[Keys, Found], *, embedded: bool = False
+    ) -> list[JsonObject]:  # fmt: skip
+        """Return the Part of `item`, or several where spans cut its text. `embedded`: the item is the record."""
+        pond: JsonObject = {}
+        absent: list[str] = []
+        spelling: JsonObject = {}
+        body: JsonObject = {"type": PART_TYPES[part.part]}
+        options: JsonObject = {}
+        if self.kind.default_label(part.part) != part.label:
+            pond["as"] = part.label
+        for rule in part.rules:
+            if rule.source not in found:
+                value = get(item, rule.source)
+                if value is not MISSING and not (rule.optional and value is None):
+                    note = f"expected {rule.accepts}, found {kind_of(value)}"
+                    self.context.note("source-type", f"$.{dotted(rule.source)}", note)
+                if rule.fallback is not NO_FALLBACK:
+                    body[rule.targets[0]] = rule.fallback
+                continue
+            _, value, values = found[rule.source]
+            take(item, rule.source)
+            keep_spelling(rule, value, values, spelling)
+            for target, converted in zip(rule.targets, values, strict=True):
+                if target.startswith("options."):
+                    put(options, tuple(target.split(".")[1:]), converted)
+                else:
+                    body[target] = converted
+        body.update(part.constants)
+        imply(part.implied, item, self.context.session_id, self.context.project, absent)
+        self._facts(part, body)
+        if not embedded:
+            prune(item, [r.source for r in part.rules if r.source in found])
+            check_known(part.known.get(()), item, f"{self.kind.label}/{part.label}", self.context)
+            if item:
+                options["source"] = item
+        if absent:
+            pond["absent"] = absent
+        if spelling:
+            pond["spelling"] = spelling
+        if pond:
+            options["pond"] = pond
+        return self._cut(part, body, options)
+
+    def _facts(self, part: PartPlan, body: JsonObject) -> None:
+        for fact in part.facts:
+            if fact.how == "call":
+                call = body.get("call_id")
+                value = self.context.calls.get(call, MISSING) if type(call) is str else MISSING
+            else:
+                value = self.context.facts.get(fact.argument, MISSING)
+            if value is not MISSING:
+                body[fact.target] = value
+        if part.part == "ToolCallPart" and type(body.get("call_id")) is str:
+            self.context.calls[body["call_id"]] = body["name"]
+
+    def _cut(self, part: PartPlan, body: JsonObject, options: JsonObject) -> list[JsonObject]:
+        if part.spans is None:
+            return [{**body, "provenance": part.provenance, "options": options}]
+        if self.whole[part.spans]:
+            return [{**body, "provenance": INJECTED, "options": options}]
+        runs = self.tables[part.spans].split(body["text"])
+        parts = [{**body, "text": text, "provenance": provenance, "options": options} for provenance, text in runs[:1]]
+        for provenance, text in runs[1:]:
+            joined: JsonObject = {"pond": {"joined": True}}
+            parts.append({"type": "text", "text": text, "provenance": provenance, "options": joined})
+        return parts
+
+
+def read_list(
+    rule: ListPlan, record: JsonObject, maker: PartMaker, made: list[list[JsonObject]], pond: JsonObject
+) -> None:  # fmt: skip
+    value = get(record, rule.source)
+    name = dotted(rule.source)
+    if value is MISSING:
+        pond.setdefault("shape", {})[name] = "absent"
+    elif type(value) is str and "string" in rule.shapes:
+        block = next(b for b in rule.blocks if b.literal == rule.string_block and not b.conditions)
+        take(record, rule.source)
+        item: JsonObject = {}
+        put(item, block.text_rule.source, value)
+        found = fit(block, item)
+        assert found is not None
+        made[block.message] += maker.make(block, item, found)
+        if rule.shapes[0] != "string":
+            pond.setdefault("shape", {})[name] = "string"
+    elif type(value) is list and "list" in rule.shapes:
+        take(record, rule.source)
+        weave, left = "", []
+        for item in value:
+            block_found = _choose(rule, item, maker)
+            if block_found is None:
+                weave += "r"
+                left.append(item)
+            else:
+                part, found = block_found
+                del item[ITEM_KEY]
+                made[part.message] += maker.make(part, item, found)
+                weave += str(part.message)
+        if "r" in weave or weave != "".join(sorted(weave)):
+            pond.setdefault("weave", {})[name] = weave
+        if left:
+            put(record, rule.source, left)
+        if rule.shapes[0] != "list":
+            pond.setdefault("shape", {})[name] = "list"
+    elif value is not None:
+        maker.context.note("source-type", f"$.{name}", f"expected {' or '.join(rule.shapes)}, found {kind_of(value)}")
+
+
+def _choose(rule: ListPlan, item: Json, maker: PartMaker) -> tuple[PartPlan, dict[Keys, Found]] | None:
+    if type(item) is not dict or type(item.get(ITEM_KEY)) is not str:
+        maker.context.drift("source-drift-kind", f"{maker.kind.label}/{kind_of(item)}", ())
+        return None
+    for part in rule.blocks:
+        if part.literal == item[ITEM_KEY] and all(holds(c, item) for c in part.conditions):
+            found = fit(part, item)
+            if found is not None:
+                return part, found
+    maker.context.drift("source-drift-kind", f"{maker.kind.label}/{item[ITEM_KEY]}", ())
+    return None
