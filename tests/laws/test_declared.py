@@ -3,7 +3,9 @@
 The mappings are data, so a dropped line breaks no code. These tables are what notices it (`make mutate`).
 """
 
+from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import pytest
@@ -223,6 +225,19 @@ def test_known_fields_are_no_drift_and_blocks_are_typed(client: str, record: Rec
     said_by = {e["provenance"] for e in events if e["kind"] == "part" and e["type"] != "tool_result"}
     assert said_by <= {"conversational"}
     assert (heard.drifted, heard.noted) == ([], [])
+
+
+@pytest.mark.parametrize("url", [PNG, WEB])
+@pytest.mark.parametrize(
+    "make",
+    [partial(picture, "user"), lambda url: flat("user", seen(url)), lambda url: chat("user", linked(url))],
+    ids=["envelope", "flat", "chat"],
+)
+def test_a_picture_knows_its_type_where_its_address_says_it(make: Callable[[str], Record], url: str) -> None:
+    (_, part), heard = read("codex", make(url))
+    expected = ("image/png", "iVBORw0KGgo=") if url == PNG else ("application/octet-stream", WEB)
+    assert (part["media_type"], part["data"]) == expected
+    assert heard.drifted == []
 
 
 @pytest.mark.parametrize(
