@@ -203,6 +203,7 @@ KNOWN: list[tuple[str, Record, list[str]]] = [
     ("claude-code", turn("assistant", [{**said("a"), "citations": []}]), ["text"]),
     ("codex", picture("user", PNG), ["file"]),
     ("codex", picture("user", WEB), ["file"]),
+    ("codex", item("message", role="user", content=[{**seen(""), "image_url": {"url": PNG}}]), ["file"]),
     ("codex", picture("assistant", PNG), ["file"]),
     ("codex", reply(type="refusal", refusal="No."), ["text"]),
     ("codex", flat("user", seen(PNG), seen(WEB), status="x"), ["file", "file"]),
