@@ -35,29 +35,39 @@ class SessionWriter:
     """Writes one session's records back. `recall` gives an earlier message's events again, for repeated records."""
 
     def __init__(self, adapter: Adapter, session: JsonObject, recall: Recall, report: Report, name: str) -> None:
-        self._write = adapter.module.write
+        self._writers: dict[str, Callable[[list[JsonObject], Writing], Json]] = adapter.module.WRITE
         self._context = Writing(session["id"], session["project"])
         self._recall, self._report, self._name = recall, report, name
 
     def records(self, groups: Iterable[list[JsonObject]]) -> Iterator[Json | SideFile]:
         """Yield the source value of each group of events, in order; a broken group is reported and left out."""
-        write, context = self._write, self._context
+        writers, context = self._writers, self._context
         for events in groups:
             try:
-                label = events[0]["options"]["pond"]["as"]
-                if label == REPEAT:
-                    events = self._recall(events[0]["options"]["pond"]["repeat_of"])
-                    label = events[0]["options"]["pond"]["as"]
-                if label == VALUE:
-                    yield events[0]["options"]["source"]
-                elif label == BESIDE:
-                    yield _side_file(events)
-                else:
-                    yield write(events, context)
-            except (Broken, KeyError, TypeError, AttributeError, IndexError, ValueError, RuntimeError) as error:
+                write = writers.get(events[0]["options"]["pond"]["as"])
+                yield write(events, context) if write is not None else self._special(events)
+            except _NONSENSE as error:
                 what = str(error) if isinstance(error, Broken) else f"{type(error).__name__.lower()} {error}"
                 where = events[0].get("id", "?") if events and type(events[0]) is dict else "?"
                 self._report.error("canonical-broken", f"message `{where}` cannot be written back: {what}", self._name)
+
+    def _special(self, events: list[JsonObject]) -> Json | SideFile:
+        """Return what no kind of the mapping writes: repeated records, values that are no objects, files."""
+        label = events[0]["options"]["pond"]["as"]
+        if label == REPEAT:
+            events = self._recall(events[0]["options"]["pond"]["repeat_of"])
+            return self._writers[events[0]["options"]["pond"]["as"]](events, self._context)
+        if label == VALUE:
+            return events[0]["options"]["source"]
+        if label == BESIDE:
+            return _side_file(events)
+        raise Broken(f"the mapping has no kind `{label}`")
+
+
+# What a writer meets in events that no reader made; StopIteration where marks promise more items than there are.
+_NONSENSE = (
+    Broken, KeyError, TypeError, AttributeError, IndexError, ValueError, RuntimeError, StopIteration,
+)  # fmt: skip
 
 
 def _side_file(events: list[JsonObject]) -> SideFile:

@@ -928,3 +928,25 @@ def test_a_document_without_records_is_named(tmp_path: Path) -> None:
     assert [f.code for f in done.errors] == ["canonical-broken"], done.err
     assert done.code == 1
     assert not (tmp_path / "out.json").exists()
+
+
+@both_clients
+def test_marks_that_promise_more_than_there_is_are_named(
+    client: Client, canonical: dict[str, list[Record]], tmp_path: Path
+) -> None:
+    """A `weave` tells the writer which item comes from where; it may lie."""
+    events = [{**event, "options": {**event["options"]}} for event in canonical[client.name]]
+    liars = 0
+    for event in events:
+        if event["kind"] == "message" and event["role"] in ("user", "assistant"):
+            event["options"]["pond"] = {
+                **event["options"]["pond"],
+                "weave": {"message.content": "0000000", "payload.content": "rrr0"},
+            }
+            liars += 1
+    assert liars
+    source = tmp_path / "events.jsonl"
+    source.write_bytes(b"\n".join(dumps(events)))
+    done = pond("convert", source, "--to", client.name, "-o", tmp_path / "out.jsonl")
+    assert done.code == 1
+    assert {f.code for f in done.errors} == {"canonical-broken"}, done.err

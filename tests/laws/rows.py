@@ -45,7 +45,11 @@ def prompt(text: str) -> dict[str, Any]:
     return item("message", role="user", content=[{"type": "input_text", "text": text}])
 
 
-HEADER = {"timestamp": TIME, "type": "session_meta", "payload": {"id": ROLLOUT, "timestamp": TIME, "cwd": PROJECT}}
+HEADER: dict[str, Any] = {
+    "timestamp": TIME,
+    "type": "session_meta",
+    "payload": {"id": ROLLOUT, "timestamp": TIME, "cwd": PROJECT},
+}
 
 
 class Store:

@@ -272,9 +272,9 @@ def test_case_10_forks_name_their_parent(in_claude: Store, in_codex: Store) -> N
     assert (session["parent_session_id"], session["parent_message_id"]) == ("par-1", "m-9")
     session = in_claude.read(turn("user", "hi", forkedFrom={"messageUuid": "m-9"})).session
     assert "parent_message_id" not in session
-    header = {**HEADER, "payload": {**HEADER["payload"], "forked_from_id": "par-2"}}  # type: ignore[dict-item]
+    header = {**HEADER, "payload": {**HEADER["payload"], "forked_from_id": "par-2"}}
     assert in_codex.read(header).session["parent_session_id"] == "par-2"
-    header = {**HEADER, "payload": {**HEADER["payload"], "parent_thread_id": "par-3"}}  # type: ignore[dict-item]
+    header = {**HEADER, "payload": {**HEADER["payload"], "parent_thread_id": "par-3"}}
     assert in_codex.read(header).session["parent_session_id"] == "par-3"
 
 
