@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pond.cli.show import Progress, drift_line, print_json, summary
-from pond.codec.batch import Job, expand
+from pond.codec.batch import Job, expand, workers
 from pond.codec.report import Report
 from pond.codec.verify import Verdict, verify_job
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
@@ -64,9 +64,7 @@ def _verdicts(jobs: list[Job], client: str | None, project: str | None) -> Itera
         for job in jobs:
             yield job, verify_job(job, client, project)
         return
-    from concurrent.futures import ProcessPoolExecutor
-
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with workers(os.cpu_count()) as pool:
         waiting = [(job, pool.submit(verify_job, job, client, project)) for job in jobs]
         for job, future in waiting:
             yield job, future.result()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import sys
 import tempfile
@@ -21,7 +22,7 @@ from pond.codec.writer import SideFile
 from pond.diagnostics.diagnostic import PondError
 
 if TYPE_CHECKING:  # costs more to import than a small file to convert
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 # Below this much input a second process costs more than it brings.
 _WORTH_A_PROCESS = 2_000_000
@@ -172,9 +173,7 @@ def run_jobs(
         for job in jobs:
             yield job, convert_job(job, order, target, spool)
         return
-    from concurrent.futures import ProcessPoolExecutor
-
-    with ProcessPoolExecutor(count) as pool:
+    with workers(count) as pool:
         # Largest first: the cores then finish together.
         waiting: dict[int, Future[Report]] = {}
         for job in sorted(jobs, key=lambda job: -job.size):
@@ -183,13 +182,29 @@ def run_jobs(
             yield job, _result(waiting.pop(job.number), job)
 
 
+def workers(count: int | None) -> ProcessPoolExecutor:
+    """Return a pool of processes that stop without a word, and unwind what they were doing, when they are told to."""
+    from concurrent.futures import ProcessPoolExecutor
+
+    return ProcessPoolExecutor(count, initializer=_stop_quietly)
+
+
+def _stop_quietly() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)
+
+
+def _leave(number: int, _: object) -> None:
+    raise SystemExit(128 + number)  # the one exception an idle worker does not print
+
+
 def _result(future: Future[Report], job: Job) -> Report:
     """Return a job's report; a process that died (out of memory, killed) is a fault like any other."""
     from concurrent.futures import BrokenExecutor
 
     try:
         return future.result()
-    except BrokenExecutor:
+    except (BrokenExecutor, SystemExit):
         report = Report(files=1)
         report.error("output-failed", "the process that converted it died", job.name)
         return report

@@ -14,7 +14,7 @@ from pond.diagnostics.span import Span
 
 
 class NewFile:
-    """A file being written under a temporary name beside its final one; nothing is left behind on a failure.
+    """A file that gets its name when it is whole; nothing is left behind on a failure.
 
     `with NewFile(path) as out: …` gives it its final name at the end. A file already there with the same bytes is left
     alone (a re-run is a no-op); one with other bytes is an error.
@@ -22,13 +22,19 @@ class NewFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._named: str | None = None  # the temporary name, where the system knows no file without one
 
     def __enter__(self) -> BinaryIO:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle, self._temporary = tempfile.mkstemp(
-                prefix=f".{self.path.name[:80]}.", suffix=".tmp", dir=self.path.parent
-            )
+            handle = _nameless(self.path.parent)
+            if handle is None:
+                beginning = f".{self.path.name[:80]}."
+                handle, self._named = tempfile.mkstemp(prefix=beginning, suffix=".tmp", dir=self.path.parent)
+                # mkstemp gives 0600; a new file should have what the person's umask gives any other.
+                umask = os.umask(0)
+                os.umask(umask)
+                os.chmod(self._named, 0o666 & ~umask)
         except OSError as error:
             raise failed(self.path, error) from None
         self._file = os.fdopen(handle, "wb")
@@ -36,33 +42,43 @@ class NewFile:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         try:
-            with contextlib.suppress(OSError) if kind else contextlib.nullcontext():
-                self._file.close()
             if kind is None:
-                self._place()
+                self._file.flush()
+                self._place(self._named or f"/proc/self/fd/{self._file.fileno()}")
         except OSError as failure:
             raise failed(self.path, failure) from None
         finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self._temporary)
+            with contextlib.suppress(OSError):
+                self._file.close()
+            if self._named is not None:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(self._named)
         if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
             raise failed(self.path, error) from None
 
-    def _place(self) -> None:
-        # mkstemp gives 0600; a new file should have what the person's umask gives any other.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(self._temporary, 0o666 & ~umask)
+    def _place(self, written: str) -> None:
         try:
-            os.link(self._temporary, self.path)  # fails where something is there: no race, no overwriting
+            # Fails where something is there: no race, no overwriting. The link in /proc stands for the open file, and
+            # only with a directory named (it is not used) does Python ask the system to follow it.
+            os.link(written, self.path, src_dir_fd=self._file.fileno(), follow_symlinks=self._named is None)
         except FileExistsError:
-            if not self.path.is_file() or not filecmp.cmp(self._temporary, self.path, shallow=False):
+            if not self.path.is_file() or not filecmp.cmp(written, self.path, shallow=False):
                 what = "a different file is already there; nothing was overwritten"
                 raise SourceFault(Diagnostic("output-exists", what, Span(str(self.path), 0))) from None
         except OSError:
-            if self.path.exists():
+            if self._named is None or self.path.exists():
                 raise
-            os.rename(self._temporary, self.path)  # a file system without hard links
+            os.rename(self._named, self.path)  # a file system without hard links
+
+
+def _nameless(folder: Path) -> int | None:
+    """Open a file without a name, which not even a killed process leaves behind; None where there is no such thing."""
+    if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
+        return None
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666)
+    except OSError:
+        return None  # not on this file system; or a reason that the named road will say
 
 
 def failed(path: Path | str, error: OSError) -> SourceFault:

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -72,6 +73,13 @@ def start(
     cwd: Path | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start `pond` and return at once; `before` runs in the child just before it becomes pond."""
+
+    def prepare() -> None:
+        # A test run in the background ignores SIGINT, and its children would inherit that.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if before is not None:
+            before()
+
     return subprocess.Popen(
         command(arguments),
         stdin=stdin,
@@ -79,7 +87,7 @@ def start(
         stderr=subprocess.PIPE,
         env=environment(),
         cwd=cwd,
-        preexec_fn=before,
+        preexec_fn=prepare,
     )
 
 

@@ -706,12 +706,27 @@ def test_a_signal_in_the_middle_leaves_nothing(client: Client, how: signal.Signa
 
 
 def _signal_once_writing(process: subprocess.Popen[bytes], out: Path, how: signal.Signals) -> Done:
-    """Send `how` to the whole process group, as a terminal does, as soon as there is a file in `out`."""
-    while process.poll() is None and not [entry for entry in out.rglob("*") if entry.is_file()]:
+    """Send `how` to the whole process group, as a terminal does, as soon as one of it has a file open in `out`."""
+    while process.poll() is None and not _has_open(process.pid, out):
         time.sleep(0.0005)
     if process.poll() is None:
         os.killpg(process.pid, how)
     return finish(process)
+
+
+def _has_open(group: int, folder: Path) -> bool:
+    """Tell whether a process of the group has a file of `folder` open; a file that is being written has no name yet."""
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit():
+            continue
+        try:
+            if os.getpgid(int(process.name)) == group:
+                opened = [os.readlink(link) for link in (process / "fd").iterdir()]
+                if any(target.startswith(f"{folder}/") for target in opened):
+                    return True
+        except OSError:
+            continue  # it has ended meanwhile
+    return False
 
 
 @both_clients
