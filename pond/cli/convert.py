@@ -42,7 +42,7 @@ def run(
         int | None, typer.Option("--jobs", metavar="N", help="Processes for a directory; all cores when absent.")
     ] = None,
 ) -> int:
-    """Turn sessions of one client into canonical events, or back into the files that client resumes."""
+    """Turn sessions of one client into canonical events, or back into that client's own files."""
     known = [*clients(), CANONICAL]
     for name in (to, client):
         if name is not None and name not in known:

@@ -13,7 +13,7 @@ from pond._version import __version__
 VERBS: dict[str, tuple[str, str]] = {
     "convert": (
         "pond.cli.convert",
-        "Turn sessions of one client into canonical events, or back into files it resumes.",
+        "Turn sessions of one client into canonical events, or back into its own files.",
     ),
     "verify": ("pond.cli.verify", "Prove on your own files that the round trip through canonical changes no value."),
     "clients": ("pond.cli.clients", "List the clients pond reads and writes, versions verified and known limits."),

@@ -41,8 +41,11 @@ class NativeGolden(Golden):
 
 
 def _case(location: PyTestLocation) -> tuple[str, str]:
-    client, folder = location.item.callspec.params["case"]  # type: ignore[attr-defined]
-    return client, folder.name
+    assert isinstance(location.item, pytest.Function)
+    case = location.item.callspec.params["case"]
+    assert isinstance(case, tuple)
+    client, folder = case
+    return str(client), Path(folder).name
 
 
 @pytest.mark.rule("adapter-integrity-additive-sync")
