@@ -65,6 +65,8 @@ class Observer:
         self._script_code = self._script_code or code
 
     def _failed(self, kind: str, item: dict[str, Any]) -> bool:
+        if item.get("success") is False:
+            return True
         call = item.get("call_id")
         code = self._exit_codes.pop(call, None) if type(call) is str else None
         if code is not None:
@@ -87,9 +89,11 @@ def _failed_text(output: object) -> bool:
         output = output[0].get("text")
     if type(output) is not str:
         return False
-    head = output[:_HEAD].partition("\nOutput:")[0]  # what follows is the tool's own
-    if found := _EXIT.search(head):
-        return int(found[1]) != 0
+    head = output[:_HEAD]
+    if (near := head.find("xit")) >= 0:  # no match starts further before it than `Process exited` does
+        end = head.find("\nOutput:")  # what follows is the tool's own
+        if found := _EXIT.search(head, max(near - 9, 0), end if end >= 0 else _HEAD):
+            return int(found[1]) != 0
     if head.startswith('{"output"') or head.startswith('{"metadata"'):
         return _json_exit_code(output) != 0
     return head.startswith(_FAILED)

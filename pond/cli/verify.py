@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pond.cli.show import Progress, drift_line, print_json, summary
-from pond.codec.batch import Job, expand, workers
+from pond.codec.batch import Job, expand
 from pond.codec.report import Report
 from pond.codec.verify import Verdict, verify_job
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
@@ -60,14 +60,22 @@ def run(
 
 
 def _verdicts(jobs: list[Job], client: str | None, project: str | None) -> Iterator[tuple[Job, Verdict]]:
-    if len(jobs) < 2 or sum(job.size for job in jobs) < _WORTH_A_PROCESS:
+    if len(jobs) < 2 or not hasattr(os, "fork") or sum(job.size for job in jobs) < _WORTH_A_PROCESS:
         for job in jobs:
             yield job, verify_job(job, client, project)
         return
-    with workers(os.cpu_count()) as pool:
-        waiting = [(job, pool.submit(verify_job, job, client, project)) for job in jobs]
-        for job, future in waiting:
-            yield job, future.result()
+    from pond.codec.workers import spread  # a small store needs none of it
+
+    count = min(os.cpu_count() or 1, len(jobs))
+    verdicts = spread(lambda number: verify_job(jobs[number], client, project), range(len(jobs)), count)
+    for job, verdict in zip(jobs, verdicts, strict=True):
+        yield job, verdict if isinstance(verdict, Verdict) else _died(job)
+
+
+def _died(job: Job) -> Verdict:
+    verdict = Verdict(report=Report(files=1))
+    verdict.report.error("source-unreadable", "the process that verified it died", job.name)
+    return verdict
 
 
 def _row(total: Verdict) -> dict[str, object]:

@@ -13,8 +13,8 @@ _LOOK_AT = 50
 
 def detect(source: Source) -> str | None:
     """Return the client whose records these are, `canonical`, or None; the first record that tells decides."""
-    for record in source.beginning():
-        if found := _client(record):
+    for index in range(len(source.first_lines())):
+        if found := _client(source.value_of_first(index)):
             return found
     for _, _, line in islice(source.lines(), BEGINNING, _LOOK_AT):
         try:

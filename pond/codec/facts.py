@@ -106,27 +106,43 @@ def _first_values(module: ModuleType, source: Source, path: dict[str, str]) -> d
             for key in [k for k in wanted if k in found or _settled(k, session[wanted[k].field], path, found)]:
                 del wanted[key]
 
-    for record in source.beginning():
-        look(record)
+    for index, line in enumerate(source.first_lines()):
+        if not wanted:
+            break
+        # The first line is decoded anyway: it says whose file it is.
+        if index == 0 or _may_hold(line, wanted, 1) or b"\\u" in line:  # a key may be spelled with escapes
+            look(source.value_of_first(index))
     if wanted:
         _look_further(source, wanted, look)
     return found
 
 
+def _may_hold(text: bytes, wanted: dict[Origin | str, _Wanted], skip: int = 0) -> bool:
+    """Tell whether a wanted value can be in JSON text: a word that is not in the text is not in the record."""
+    absent: set[bytes] = set()
+    for want in wanted.values():
+        for word in want.words[skip:]:
+            if word in absent or word not in text:
+                absent.add(word)
+                break
+        else:
+            return True
+    return False
+
+
 def _look_further(source: Source, wanted: dict[Origin | str, _Wanted], look: Callable[[Json], None]) -> None:
     """Look at the lines of the file's head, then at all that can hold what a session must have."""
-    # A key that is not in the text is not in the record; searching bytes is far cheaper than decoding.
-    head = source.head()
-    near = {key for key, want in wanted.items() if want.needle in head and want.key in head}
-    if near:
+    # Searching bytes is far cheaper than decoding. The first lines were looked at already.
+    seen = sum(map(len, source.first_lines()))
+    if seen < HEAD and _may_hold(source.head()[seen:], wanted):
         for offset, _, line in source.lines():
-            if offset > HEAD or not near & wanted.keys():
+            if offset > HEAD or not wanted:
                 break
-            if any(want.needle in line and want.key in line for want in wanted.values()):
+            if _may_hold(line, wanted):
                 _decoded(line, look)
     for key, want in list(wanted.items()):
         if want.field in _UNBOUNDED and want.origin.of is None and key in wanted:
-            for line in source.lines_with(want.needle):
+            for line in source.lines_with(want.words[0]):
                 _decoded(line, look)
                 if key not in wanted:
                     break
@@ -142,15 +158,14 @@ def _decoded(line: bytes, look: Callable[[Json], None]) -> None:
 class _Wanted(NamedTuple):
     field: str
     origin: Origin
-    needle: bytes
-    key: bytes
+    words: tuple[bytes, ...]  # what sets its records apart, and the keys that lead to the value
 
 
 @cache
 def _all_wanted(module: ModuleType, captured: tuple[str, ...]) -> tuple[tuple[Origin | str, _Wanted], ...]:
     """Return the record origins that matter where the path gave these captures; the same for most files of a store."""
     return tuple(
-        (key, _Wanted(name, origin, _needle(origin), _quoted((origin.first or ("",))[0])))
+        (key, _Wanted(name, origin, (_needle(origin), *map(_quoted, origin.first or ()))))
         for name, key, origin in _wanted(module, captured)
     )
 

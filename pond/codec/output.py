@@ -12,6 +12,8 @@ from typing import BinaryIO
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 
+_BUFFER = 1 << 18  # a record is a few kilobytes; the system is asked once for many of them
+
 
 class NewFile:
     """A file that gets its name when it is whole; nothing is left behind on a failure.
@@ -37,7 +39,7 @@ class NewFile:
                 os.chmod(self._named, 0o666 & ~umask)
         except OSError as error:
             raise failed(self.path, error) from None
-        self._file = os.fdopen(handle, "wb")
+        self._file = os.fdopen(handle, "wb", _BUFFER)
         return self._file
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:

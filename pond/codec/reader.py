@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import mimetypes
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import xxhash
@@ -18,10 +18,24 @@ from pond.diagnostics.diagnostic import SourceFault
 from pond.lang.context import Reading
 from pond.model.bounds import MAX_TEXT, bound
 from pond.model.equal import fingerprint
-from pond.model.json_text import Json, JsonObject, NotJson, decode, decode_unproved
+from pond.model.json_text import (
+    NOT_PLAIN,
+    Json,
+    JsonObject,
+    NotJson,
+    decode,
+    decode_plain,
+    decode_spelled,
+    encode_plain,
+    is_spelled,
+)
 
 VALUE, BESIDE = "value", "beside"
-_digest, _digest_text = xxhash.xxh3_64_intdigest, xxhash.xxh3_64_hexdigest
+_digest = xxhash.xxh3_64_digest
+
+
+# Gets a carried record and its line, which is the very text of its value; tells whether that is all there is to do.
+Taker = Callable[[JsonObject, bytes], bool]
 
 
 class SessionReading(Reading):
@@ -32,6 +46,8 @@ class SessionReading(Reading):
         self.source, self.report = source, report
         self.number = 0
         self.line = b""
+        self.carried: Taker | None = None  # who takes carried records as they are, before anything is made of them
+        self._proved = -1  # the number of a line in which duplicate keys were looked for, and told
         self._versions: dict[str, dict[bytes, str]] = {}  # ids met more than once: content -> message id
 
     def identify(self, own: str, record: JsonObject) -> str | None:
@@ -49,23 +65,42 @@ class SessionReading(Reading):
         self.seen[hash(name)] = self.place
         return name
 
+    def is_new(self, message_id: object) -> bool:
+        """Tell whether a record's own id comes for the first time, and remember where."""
+        if type(message_id) is not str or not message_id:
+            return True
+        return self.seen.setdefault(hash(message_id), self.place) == self.place
+
     def offset_of(self, message_id: str) -> int:
         """Return where the record with this message id stands in the source."""
         return self.seen[hash(message_id)]
 
     def derive(self, record: JsonObject) -> str:
-        line = self.line
-        digest = _digest(line)
-        if digest in self._derived:
+        digest, derived = _digest(self.line), self._derived
+        if digest in derived:
             return super().derive(record)
-        self._derived.add(digest)
-        return _digest_text(line)
+        derived.add(digest)
+        return digest.hex()
 
     def text_of(self, record: JsonObject) -> bytes:
         return self.line
 
     def note(self, code: str, path: str, message: str) -> None:
         self.report.error(code, message, self.source.name, self.number, path)
+
+    def decode(self) -> Json:
+        """Return the value of the line, or raise NotJson; a key that stands twice is told."""
+        self._proved = self.number
+        return decode(self.line, self._duplicate)
+
+    def prove(self) -> None:
+        """Look for duplicate keys in the line, unless that was done."""
+        if self._proved != self.number:
+            self.decode()
+
+    def _duplicate(self, key: str) -> None:
+        what = f"`{key}` stands twice in one object; the last is kept"
+        self.report.error("source-duplicate-key", what, self.source.name, self.number)
 
     def drift(self, code: str, kind: str, names: Iterable[str]) -> None:
         self.report.unnamed_all([f"{kind}.{name}" for name in names] or [kind])
@@ -93,7 +128,7 @@ class SessionReader:
     def __init__(self, adapter: Adapter, source: Source, report: Report, project: str | None = None) -> None:
         self.adapter, self.source, self.report = adapter, source, report
         self.session = gather(adapter.module, source, project)
-        self._context = SessionReading(self.session, source, report)
+        self.context = SessionReading(self.session, source, report)
         self._extra = self._beside()
 
     def _beside(self) -> list[tuple[str, Path]]:
@@ -112,37 +147,51 @@ class SessionReader:
             self.session["options"]["source"] = {"beside": values}
         return others
 
-    def records(self, *, prove: bool = True) -> Iterator[list[JsonObject]]:
+    def records(self, *, back: bool = False) -> Iterator[list[JsonObject]]:
         """Yield the canonical events of each record, in the order of the log; then of the files beside it.
 
-        Without `prove` a duplicate key is not looked for here: the caller reports what it wrote to `wrote`.
+        Where the records are on their way `back` to the client they came from, the caller has the context `prove`
+        every line that is not as long as what was written for it. Carried records are offered to `carried` first.
         """
         source, report = self.source, self.report
-        read = self.adapter.module.read
+        reader_of, carry = self.adapter.module.reader_of, self.adapter.module.CARRY
         observe = self.adapter.observer()
-        context = self._context
-
-        duplicate = self._duplicate
-        read_json = decode if prove else decode_unproved
+        context = self.context
+        decode_fast, carried = decode_plain if back else decode_spelled, context.carried
+        decoded, limit = source.take_values(), MAX_TEXT
         seq = 0
         for offset, number, line in source.lines():
-            context.place, context.number, context.line, context.seq = offset, number, line, seq
+            context.place = offset
+            context.number = number
+            context.line = line
+            context.seq = seq
             try:
-                record = read_json(line, duplicate)
+                # What was decoded to see whose file it is need not be decoded again.
+                spelled = not back
+                if not decoded or not is_spelled(record := decoded.pop(offset, None), line):
+                    record = decode_fast(line)
+                    if record is NOT_PLAIN:
+                        record, spelled = context.decode(), False
             except NotJson as error:
                 report.error(error.code, str(error), source.name, number)
                 continue
             seq += 1
-            if len(line) > MAX_TEXT:
-                record = bound(
-                    record, MAX_TEXT, lambda size: context.note("source-truncated", "$", f"{size} bytes replaced")
-                )
+            if len(line) > limit:
+                record = _bounded(record, context)
             if type(record) is not dict:
                 report.unnamed("(not an object)")
                 yield [_carry_value(record, context)]
                 continue
             if observe is not None:
                 context.facts = observe(record)
+            read = reader_of(record)
+            if (
+                read is carry
+                and carried is not None
+                and (spelled or (back and encode_plain(record) == line))  # `is_spelled`, one call less
+                and carried(record, line)
+            ):
+                continue
             yield read(record, context)
         report.records += seq
         for name, path in self._extra:
@@ -153,22 +202,18 @@ class SessionReader:
 
     def place(self) -> tuple[int, int]:
         """Return the offset and the line of the record being read."""
-        return self._context.place, self._context.number
-
-    def wrote(self, size: int) -> None:
-        """Hear how long the record that was just written is; look for a hidden duplicate key where it differs."""
-        if size != len(self._context.line):
-            decode(self._context.line, self._duplicate)
-
-    def _duplicate(self, key: str) -> None:
-        what = f"`{key}` stands twice in one object; the last is kept"
-        self.report.error("source-duplicate-key", what, self.source.name, self._context.number)
+        return self.context.place, self.context.number
 
     def recall(self, message_id: str) -> list[JsonObject]:
         """Return the events of an earlier record again, read anew from where it stands."""
-        record = decode(self.source.line_at(self._context.offset_of(message_id)), _ignore)
-        events: list[JsonObject] = self.adapter.module.read(record, _Again(self._context, message_id))
+        record = decode(self.source.line_at(self.context.offset_of(message_id)), _ignore)
+        events: list[JsonObject] = self.adapter.module.read(record, _Again(self.context, message_id))
         return events
+
+
+def _bounded(record: Json, context: Reading) -> Json:
+    """Return a record of a very long line without its longest texts, having told so."""
+    return bound(record, MAX_TEXT, lambda size: context.note("source-truncated", "$", f"{size} bytes replaced"))
 
 
 def _carry_value(value: Json, context: Reading) -> JsonObject:
@@ -206,6 +251,6 @@ def _carry_file(name: str, data: bytes, context: Reading) -> list[JsonObject]:
 def empty(source: Source) -> bool:
     """Tell whether a source holds no line at all."""
     try:
-        return next(iter(source.lines()), None) is None
+        return not source.first_lines()
     except SourceFault:
         return False

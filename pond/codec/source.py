@@ -6,7 +6,6 @@ line again by its offset, and knows what to call itself.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 from abc import ABC, abstractmethod
@@ -27,6 +26,7 @@ _SEARCH = 1 << 18
 HEAD = 1 << 16  # bytes of a file that count as its beginning
 BUFFER = 1 << 18
 BEGINNING = 8  # records
+NOT_JSON = object()
 _BLANK = b"\r\n \t"
 
 
@@ -49,27 +49,47 @@ class Source(Protocol):
     def head(self) -> bytes:
         """Return the first bytes, enough to see what the first lines are about."""
 
-    def beginning(self) -> list[Json]:
-        """Return the values of the first lines, to look at."""
+    def first_lines(self) -> list[bytes]:
+        """Return the first lines, to look at."""
+
+    def value_of_first(self, index: int) -> Json:
+        """Return the value of one of the first lines, to look at; NOT_JSON where it has none."""
+
+    def take_values(self) -> dict[int, Json]:
+        """Return what was decoded of the first lines, by their offsets, to keep; the source forgets it."""
 
 
 class _Beginning(ABC):
-    """The first records of a source, decoded once for everybody who only wants to look at them."""
+    """The first lines of a source, read and decoded once for everybody who only wants to look at them."""
 
-    _first: list[Json] | None = None
+    def __init__(self) -> None:
+        self._first: list[bytes] | None = None
+        self._offsets: list[int] = []
+        self._values: dict[int, Json] = {}
 
     @abstractmethod
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
         """Yield the lines, as `Source` says."""
 
-    def beginning(self) -> list[Json]:
-        """Return the values of the first lines; read only, and without a proof that no key stands twice."""
+    def first_lines(self) -> list[bytes]:
         if self._first is None:
-            self._first = []
-            for _, _, line in islice(self.lines(), BEGINNING):
-                with contextlib.suppress(NotJson):
-                    self._first.append(decode_unproved(line, _ignore))
+            opening = list(islice(self.lines(), BEGINNING))
+            self._first, self._offsets = [line for _, _, line in opening], [offset for offset, _, _ in opening]
         return self._first
+
+    def value_of_first(self, index: int) -> Json:
+        """Return the value of one of the first lines; read only, and without a proof that no key stands twice."""
+        line = self.first_lines()[index]
+        if index not in self._values:
+            try:
+                self._values[index] = decode_unproved(line, _ignore)
+            except NotJson:
+                self._values[index] = NOT_JSON
+        return self._values[index]
+
+    def take_values(self) -> dict[int, Json]:
+        values, self._values = self._values, {}
+        return {self._offsets[index]: value for index, value in values.items() if value is not NOT_JSON}
 
 
 def _ignore(_: str) -> None:
@@ -82,6 +102,7 @@ class LineSource(_Beginning):
     form = "lines"
 
     def __init__(self, file: BinaryIO, name: str, path: Path | None) -> None:
+        super().__init__()
         self.name, self.path = name, path
         self._file = file
 
@@ -134,6 +155,7 @@ class DocumentSource(_Beginning):
     form = "document"
 
     def __init__(self, document: JsonObject, items_key: str, name: str, path: Path | None) -> None:
+        super().__init__()
         self.name, self.path = name, path
         items = document.pop(items_key)
         self._lines = [encode(document), *map(encode, items)]

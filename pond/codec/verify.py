@@ -54,7 +54,7 @@ def verify_job(job: Job, client: str | None = None, project: str | None = None) 
             quiet = Report()
             side: list[SideFile] = []
             for session in _again(middle, job.name, quiet):
-                side += write_native(session, source.client, restored, quiet, job.name)
+                side += write_native(session, restored, quiet, job.name).beside
             report.diagnostics += [d for d in quiet.diagnostics if d.severity == "error"]
             document = source.source.form == "document"
             _compare(job.name, _strict(file, document), _strict(restored, document), verdict)

@@ -14,6 +14,7 @@ from pond.lang.context import Writing
 from pond.lang.runtime import REPEAT, Broken
 from pond.model.json_text import Json, JsonObject, encode
 
+NO_RECORD = object()
 Recall = Callable[[str], list[JsonObject]]
 
 
@@ -41,15 +42,18 @@ class SessionWriter:
 
     def records(self, groups: Iterable[list[JsonObject]]) -> Iterator[Json | SideFile]:
         """Yield the source value of each group of events, in order; a broken group is reported and left out."""
-        writers, context = self._writers, self._context
-        for events in groups:
-            try:
-                write = writers.get(events[0]["options"]["pond"]["as"])
-                yield write(events, context) if write is not None else self._special(events)
-            except _NONSENSE as error:
-                what = str(error) if isinstance(error, Broken) else f"{type(error).__name__.lower()} {error}"
-                where = events[0].get("id", "?") if events and type(events[0]) is dict else "?"
-                self._report.error("canonical-broken", f"message `{where}` cannot be written back: {what}", self._name)
+        return (value for events in groups if (value := self.record(events)) is not NO_RECORD)
+
+    def record(self, events: list[JsonObject]) -> Json | SideFile:
+        """Return the source value of one group of events, or NO_RECORD where it is broken, which is reported."""
+        try:
+            write = self._writers.get(events[0]["options"]["pond"]["as"])
+            return write(events, self._context) if write is not None else self._special(events)
+        except _NONSENSE as error:
+            what = str(error) if isinstance(error, Broken) else f"{type(error).__name__.lower()} {error}"
+            where = events[0].get("id", "?") if events and type(events[0]) is dict else "?"
+            self._report.error("canonical-broken", f"message `{where}` cannot be written back: {what}", self._name)
+            return NO_RECORD
 
     def _special(self, events: list[JsonObject]) -> Json | SideFile:
         """Return what no kind of the mapping writes: repeated records, values that are no objects, files."""

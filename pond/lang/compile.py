@@ -66,4 +66,4 @@ def _tables(plan: Plan, out: Source) -> None:
         for r in (*k.rules, *(r for p in k.all_parts for r in p.rules))
     }
     for name in sorted(used - {None, "rfc3339"}, key=str):
-        out(f"C_{name} = CONVERSIONS[{name!r}]")
+        out(f"T_{name}, W_{name} = CONVERSIONS[{name!r}].taker, CONVERSIONS[{name!r}].write")

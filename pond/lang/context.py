@@ -22,8 +22,8 @@ class Reading:
         self.facts: dict[str, Json] = {}
         self.place = 0  # where the record stands in its source; the codec keeps it
         self.seen: dict[int, int] = {}  # hash of a record id -> place of the first record that has it
-        self._derived: set[int] = set()
-        self._derived_again: dict[int, int] = {}
+        self._derived: set[bytes] = set()
+        self._derived_again: dict[bytes, int] = {}
 
     def identify(self, own: str, record: JsonObject) -> str | None:
         """Return the message id for a record whose own id came before; None where it repeats that record exactly."""
@@ -35,13 +35,12 @@ class Reading:
 
     def derive(self, record: JsonObject) -> str:
         """Return an id made from the record's content and how often it came before (lance-deterministic-pk)."""
-        text = self.text_of(record)
-        digest = xxhash.xxh3_64_intdigest(text)
+        digest = xxhash.xxh3_64_digest(self.text_of(record))
         if digest not in self._derived:
-            self._derived.add(digest)  # as an integer: half the memory of its text, and there is one for every record
-            return xxhash.xxh3_64_hexdigest(text)
+            self._derived.add(digest)  # there is one for every record: half the memory of its text
+            return digest.hex()
         count = self._derived_again[digest] = self._derived_again.get(digest, 1) + 1
-        return f"{digest:016x}.{count}"
+        return f"{digest.hex()}.{count}"
 
     def note(self, code: str, path: str, message: str) -> None:
         """Hear of a value that did not fit (adapter-integrity-no-silent-drops)."""

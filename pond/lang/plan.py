@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal as Choice
 
+from pond.lang import runtime
 from pond.lang.ast import Scalar
 from pond.lang.spans import Markers
 
 Keys = tuple[str, ...]
 
 NO_FALLBACK = object()
-CARRY = "carry"
+CARRY = runtime.CARRIED
 ITEM_KEY = "type"  # the key that says what a list item is
 
 ROLES = {"SystemMessage": "system", "UserMessage": "user", "AssistantMessage": "assistant", "ToolMessage": "tool"}

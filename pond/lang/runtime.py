@@ -10,6 +10,7 @@ from pond.lang.spans import CONVERSATIONAL, INJECTED, Markers
 from pond.model.json_text import Json, JsonObject
 
 __all__ = [
+    "CARRIED",
     "COMPILER",
     "CONVERSATIONAL",
     "CONVERSIONS",
@@ -34,7 +35,8 @@ __all__ = [
 ]  # fmt: skip
 
 REPEAT = "repeat"  # the label of a row that stands for an earlier record
-COMPILER = 2  # bump when generated source changes, so that shipped modules are known to be stale
+CARRIED = "carry"  # the label of records that are carried whole
+COMPILER = 5  # bump when generated source changes, so that shipped modules are known to be stale
 MISSING = object()
 EMPTY: JsonObject = {}  # stands for an object that is not there; never written to
 
@@ -88,6 +90,12 @@ def parts_of(events: list[JsonObject]) -> list[JsonObject]:
 
 def placed_parts(events: list[JsonObject]) -> list[tuple[str, JsonObject]]:
     """Return the Parts of several messages, one for each source item, each with its message's role."""
+    if (
+        len(events) == 2
+        and (part := events[1])["kind"] == "part"
+        and "joined" not in part["options"].get("pond", EMPTY)
+    ):
+        return [(events[0]["role"], part)]  # as most are
     out: list[tuple[str, JsonObject]] = []
     role, parts = events[0]["role"], []
     for event in [*events[1:], _END]:

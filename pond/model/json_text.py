@@ -24,6 +24,18 @@ _fast_dumps = orjson.dumps
 _NEWLINE = orjson.OPT_APPEND_NEWLINE
 _exact_decoder = msgspec.json.Decoder()
 
+
+def _plain_float(text: str) -> float:
+    value = float(text)
+    if repr(value) != text:  # Python's spelling is the encoder's, or longer
+        raise ValueError(text)
+    return value
+
+
+_plain_decoder = msgspec.json.Decoder(float_hook=_plain_float)
+
+NOT_PLAIN = object()  # what a fast road gives for text it does not take
+
 # Far beyond any real record, and shallow enough that every recursive reader and writer of Python survives it.
 MAX_DEPTH = 500
 _EVENT_DEPTH = 12  # a record of MAX_DEPTH levels lies a few levels deeper inside its event
@@ -57,6 +69,28 @@ def decode(line: bytes, duplicate_key: Callable[[str], None], max_depth: int = M
     value = decode_strictly(line, duplicate_key)
     _key_count(value, max_depth)
     return value
+
+
+def decode_spelled(line: bytes) -> Json:
+    """Return the value of a line, with its line feed, that is spelled as the encoder spells it; else NOT_PLAIN."""
+    try:
+        value = _fast_loads(line)
+        return value if _fast_dumps(value, None, _NEWLINE) == line else NOT_PLAIN
+    except (orjson.JSONDecodeError, TypeError, RecursionError):
+        return NOT_PLAIN
+
+
+def decode_plain(line: bytes) -> Json:
+    """Return the exact value of a line that `encode_plain` never makes longer than it was; NOT_PLAIN for any other.
+
+    Every spelling but the encoder's own is longer than that, except for numbers (1e6 is written as 1000000.0): a line
+    with such a number is refused here. A key that stands twice makes what is written shorter. So where what is written
+    is as long as the line, no key stood twice.
+    """
+    try:
+        return _plain_decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return NOT_PLAIN
 
 
 def decode_unproved(line: bytes, duplicate_key: Callable[[str], None]) -> Json:
@@ -94,12 +128,25 @@ def decode_strictly(line: bytes, duplicate_key: Callable[[str], None]) -> Json:
         raise NotJson("source-not-json", str(error)) from None
 
 
+def is_spelled(value: Json, line: bytes) -> bool:
+    """Tell whether `line`, with its line feed, is the very text that `encode_plain` gives a value."""
+    return encode_plain(value) == line
+
+
 def encode(value: Json) -> bytes:
     """Return the compact JSON text of `value`, valid UTF-8 for any value `decode` can return."""
     try:
         return _fast_dumps(value)
     except (TypeError, RecursionError):  # big integers, Decimals, lone surrogates, deep nesting
         return encode_exactly(value).encode("utf-8")
+
+
+def encode_plain(value: Json) -> bytes | None:
+    """Return what `encode_line` gives, or None where that would have to spell it in its longer way."""
+    try:
+        return _fast_dumps(value, None, _NEWLINE)
+    except (TypeError, RecursionError):
+        return None
 
 
 def encode_line(value: Json) -> bytes:

@@ -14,24 +14,55 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
     with out.block("def carry(r, c):"):
         out("c.drift('source-drift-kind', drift_name(r), ())")
         out(f"return read_{names[CARRY]}(r, c)")
-    for literal in [*literals, None]:
-        _choose(plan, literal, f"choose_{_chosen(literal, literals)}", names, out)
+    tables: dict[
+        Keys, dict[str, str]
+    ] = {}  # a path -> discriminator value -> the table of readers by what stands there
+    for literal in [*(x for x in literals if _only_reader(plan, x, names) is None), None]:
+        shared, table = _choose(plan, literal, f"choose_{_chosen(literal, literals)}", names, out)
+        if literal is not None and shared is not None and len(shared) == 2:
+            tables.setdefault(shared, {})[literal] = table
     _drift_name(plan, out)
     out()
     out()
-    chosen = ", ".join(f"{x!r}: {_entry(plan, x, literals, names)}" for x in literals)
+    alone = {x: reader for x in literals if (reader := _only_reader(plan, x, names)) is not None}
+    out(f"READERS = {{{', '.join(f'{x!r}: {reader}' for x, reader in alone.items())}}}")
+    chosen = ", ".join(f"{x!r}: choose_{_chosen(x, literals)}" for x in literals if x not in alone)
     out(f"CHOOSE = {{{chosen}}}")
+    out(f"CARRY = read_{names[CARRY]}")
+    fields = _carried_from(plan, "id"), _carried_from(plan, "timestamp")
+    out(f"CARRY_ID, CARRY_TIME = {fields!r}")
+    out(f"CARRY_TIME_ONLY = {len(plan.otherwise.rules) == 1 and not plan.otherwise.implied and fields[1] is not None}")
     out()
     out()
-    with out.block("def read(r, c):"):
-        out('"""Return the canonical events of one record. The record is used up."""')
+    # Worth asking first only where several discriminator values go on by the same path.
+    path = next((keys for keys, found in tables.items() if len(found) > 1), None)
+    if path is not None:
+        out(f"TABLES = {{{', '.join(f'{literal!r}: {table}' for literal, table in tables[path].items())}}}")
+        out()
+        out()
+    with out.block("def reader_of(r):"):
+        out('"""Return the function that reads this record: CARRY itself where a clause says to carry it."""')
         if len(plan.discriminator) == 1:
             out(f"k = r.get({plan.discriminator[0]!r}, MISSING)")
         else:
             out(f"k = at(r, {', '.join(map(repr, plan.discriminator))})")
         with out.block("if type(k) is str:"):
-            out("return CHOOSE.get(k, carry)(r, c)")
-        out("return choose_untyped(r, c) if k is MISSING else carry(r, c)")
+            if path is not None:  # what `choose` would find first, without the calls; whatever is odd is left to it
+                with out.block("if k in TABLES:"):
+                    with out.block("try:"):
+                        steps = "".join(f"[{key!r}]" for key in path)
+                        with out.block(f"if (reader := TABLES[k][r{steps}]) is not None:"):
+                            out("return reader")
+                    with out.block("except (KeyError, TypeError):"):
+                        out("pass")
+            out("choose = CHOOSE.get(k)")
+            out("return READERS.get(k, carry) if choose is None else choose(r)")
+        out("return choose_untyped(r) if k is MISSING else carry")
+    out()
+    out()
+    with out.block("def read(r, c):"):
+        out('"""Return the canonical events of one record. The record is used up."""')
+        out("return reader_of(r)(r, c)")
     out()
     out()
     with out.block("def detect(r):"):
@@ -65,12 +96,19 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
         out("return WRITE[label](events, c)")
 
 
-def _entry(plan: Plan, literal: str, literals: list[str], names: dict[str, str]) -> str:
-    """Return the function a discriminator value leads to: the reader itself where there is nothing to choose."""
-    only = [k for k in plan.kinds if k.literal == literal]
-    if only and not only[0].conditions:
-        return f"read_{names[only[0].label]}"
-    return f"choose_{_chosen(literal, literals)}"
+def _carried_from(plan: Plan, target: str) -> str | None:
+    """Return the field of a carried record that a canonical field is taken from."""
+    rules = (rule for rule in plan.otherwise.rules if rule.targets == (target,) and len(rule.source) == 1)
+    return next((rule.source[0] for rule in rules if rule.conversion in (None, "rfc3339")), None)
+
+
+def _only_reader(plan: Plan, literal: str, names: dict[str, str]) -> str | None:
+    """Return the reader that a discriminator value leads to where there is nothing to choose, else None."""
+    first = next((owner for owner in plan.owners if owner.literal == literal), None)
+    if first is None or first.conditions:
+        return None
+    label = next((kind.label for kind in plan.kinds if kind is first), CARRY)
+    return f"read_{names[label]}"
 
 
 def _chosen(literal: str | None, literals: list[str]) -> str:
@@ -80,35 +118,50 @@ def _chosen(literal: str | None, literals: list[str]) -> str:
 _Owner = tuple[tuple[Condition, ...], str]  # conditions, and the function that takes the record when they hold
 
 
-def _choose(plan: Plan, literal: str | None, name: str, names: dict[str, str], out: Source) -> None:
-    """Emit the choice among the kinds of one discriminator value: first fit, then the carried ones, then drift."""
+def _choose(
+    plan: Plan, literal: str | None, name: str, names: dict[str, str], out: Source
+) -> tuple[Keys | None, str]:  # fmt: skip
+    """Emit the choice among the kinds of one discriminator value: first fit, then the carried ones, then drift.
+
+    Return the path whose value decides in most cases, and the table of readers by that value; None: it does not.
+    """
     owners: list[_Owner] = [(k.conditions, f"read_{names[k.label]}") for k in plan.kinds if k.literal == literal]
     owners += [(e.conditions, f"read_{names[CARRY]}") for e in plan.carried if e.literal == literal]
     shared = _shared_path(owners)
     if shared is None:
         _chain(name, owners, out)
-        return
+        return None, ""
     # Where the path has a value, whoever wants it absent is out of the question.
     present = [o for o in owners if not any(c.op == "no" and c.keys == shared for c in o[0])]
-    table = []
+    table: list[str] = []
+    chains: dict[object, str] = {}
     for number, value in enumerate(dict.fromkeys(v for o in owners for v in _values(o, shared))):
         mine = [
             (o[0][1:], o[1]) if _values(o, shared) else o for o in present if value in (_values(o, shared) or (value,))
         ]
         if mine[0][0]:
             _chain(f"{name}_{number}", mine, out)
-            table.append(f"{value!r}: {name}_{number}")
+            chains[value] = f"{name}_{number}"
         else:
             table.append(f"{value!r}: {mine[0][1]}")
     _chain(f"{name}_other", [o for o in owners if not _values(o, shared)], out)
     out()
     out()
-    out(f"{name.upper()} = {{{', '.join(table)}}}")
+    readers, further = f"{name.upper()}_READERS", f"{name.upper()}_CHOOSE"
+    out(f"{readers} = {{{', '.join(table)}}}")
+    out(f"{further} = {{{', '.join(f'{value!r}: {chain}' for value, chain in chains.items())}}}")
     out()
     out()
-    with out.block(f"def {name}(r, c):"):
+    with out.block(f"def {name}(r):"):
         _bind("k", shared, out)
-        out(f"return ({name.upper()}.get(k, {name}_other) if type(k) is str else {name}_other)(r, c)")
+        with out.block("if type(k) is str:"):
+            with out.block(f"if (reader := {readers}.get(k)) is not None:"):
+                out("return reader")
+            with out.block(f"if (choose := {further}.get(k)) is not None:"):
+                out("return choose(r)")
+        out(f"return {name}_other(r)")
+    unsure = "".join(f", {value!r}: None" for value in chains)
+    return shared, f"{{**{readers}{unsure}}}"
 
 
 def _shared_path(owners: list[_Owner]) -> Keys | None:
@@ -129,7 +182,9 @@ def _values(owner: _Owner, path: Keys) -> tuple[object, ...]:
 
 
 def _bind(variable: str, keys: Keys, out: Source) -> None:
-    if len(keys) == 2:  # the common case, spelled out: a call costs more than both steps
+    if len(keys) == 1:
+        out(f"{variable} = r.get({keys[0]!r}, MISSING)")
+    elif len(keys) == 2:  # the common case, spelled out: a call costs more than both steps
         out(f"{variable} = v.get({keys[1]!r}, MISSING) if type(v := r.get({keys[0]!r})) is dict else MISSING")
     else:
         out(f"{variable} = at(r, {', '.join(map(repr, keys))})")
@@ -139,7 +194,7 @@ def _chain(name: str, owners: list[_Owner], out: Source) -> None:
     """Emit a function that asks one owner after the other."""
     out()
     out()
-    with out.block(f"def {name}(r, c):"):
+    with out.block(f"def {name}(r):"):
         asked = [condition.keys for conditions, _ in owners for condition in conditions]
         bound = {keys: f"t{n}" for n, keys in enumerate(dict.fromkeys(k for k in asked if asked.count(k) > 1))}
         for keys, variable in bound.items():
@@ -147,11 +202,11 @@ def _chain(name: str, owners: list[_Owner], out: Source) -> None:
         for conditions, action in owners:
             tests = " and ".join(holds(c, "r", bound) for c in conditions)
             if not tests:
-                out(f"return {action}(r, c)")
+                out(f"return {action}")
                 return
             with out.block(f"if {tests}:"):
-                out(f"return {action}(r, c)")
-        out("return carry(r, c)")
+                out(f"return {action}")
+        out("return carry")
 
 
 def _drift_name(plan: Plan, out: Source) -> None:

@@ -2,85 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import nullcontext
 
-from pond.lang.emit.source import Source, delete_at, missing, remember, set_of
-from pond.lang.plan import NO_FALLBACK, PART_TYPES, ImpliedRule, Keys, KindPlan, PartPlan, Plan, Rule, dotted
-
-
-class Emitter:
-    """What reading records and reading list items have in common."""
-
-    def __init__(self, plan: Plan, kind: KindPlan, out: Source) -> None:
-        self.plan, self.kind, self.out = plan, kind, out
-        self.holders: dict[Keys, str] = {(): "r"}  # path of an object -> the variable that holds it
-
-    def keys_known(self, names: frozenset[str], value: str, where: str) -> None:
-        known = self.out.constant(f"frozenset({set_of(names)})" if names else "frozenset()")
-        with self.out.block(f"if not {known}.issuperset({value}):"):
-            self.out(f"c.drift('source-drift-field', {where!r}, [k for k in {value} if k not in {known}])")
-
-    def source_type(self, rule: Rule, value: str) -> None:
-        test = self.out.block(f"if {value} is not None:") if rule.optional else nullcontext()
-        with test:
-            what = f"f'expected {rule.accepts}, found {{kind_of({value})}}'"
-            self.out(f"c.note('source-type', {'$.' + dotted(rule.source)!r}, {what})")
-
-    def fits(self, rule: Rule, value: str, result: str) -> str:
-        """Return a condition that is true where the value fits; it may bind `result` to the converted value(s)."""
-        if rule.conversion == "rfc3339":
-            return f"type({value}) is str and ({result} := instant({value})) is not None"
-        if rule.conversion is not None:
-            taken = f"C_{rule.conversion}.take({value}, {rule.argument!r})"
-            return f"{value} is not MISSING and ({result} := {taken}) is not None"
-        match rule.accepts:
-            case "string":
-                return f"type({value}) is str"
-            case "boolean":
-                return f"type({value}) is bool"
-            case _:
-                return f"{value} is not MISSING"
-
-    def spelling(self, rule: Rule, value: str, result: str, marks: str) -> None:
-        name = dotted(rule.source)
-        if rule.conversion == "rfc3339":
-            with self.out.block(f"if {result} != {value}:"):
-                self.out(remember(marks, name, value))
-        elif rule.conversion is not None:
-            with self.out.block(f"if {result}[1] is not NO_MARK:"):
-                self.out(remember(marks, name, f"{result}[1]"))
-        elif rule.fallback is not NO_FALLBACK:
-            same = f"{value} is False" if rule.fallback is False else f"{value} == {rule.fallback!r}"
-            with self.out.block(f"if {same}:"):
-                self.out(remember(marks, name, value))
-
-    def results(self, rule: Rule, value: str, result: str) -> list[str]:
-        """Return the expressions of the canonical values, one per target."""
-        if rule.conversion == "rfc3339":
-            return [result]
-        if rule.conversion is not None:
-            return [f"{result}[0][{i}]" for i in range(len(rule.targets))]
-        return [value]
-
-    def imply(self, rules: Iterable[ImpliedRule], base: str, containers: dict[Keys, str]) -> None:
-        for rule in rules:
-            holder, last = containers[rule.source[:-1]], rule.source[-1]
-            # Taken first, put back in the rare case: one dictionary operation instead of two.
-            self.out(f"v = {holder}.pop({last!r}, MISSING)")
-            if rule.session_field:
-                other = f"v != {'sid' if rule.session_field == 'id' else 'c.project'}"
-            elif type(rule.value) is str:
-                other = f"v != {rule.value!r}"
-            elif type(rule.value) is int:
-                other = f"type(v) is not int or v != {rule.value!r}"
-            else:
-                other = f"v is not {rule.value!r}"
-            with self.out.block(f"if {other}:"):
-                with self.out.block("if v is MISSING:"):
-                    self.out(missing(dotted(rule.source)))
-                with self.out.block("else:"):
-                    self.out(f"{holder}[{last!r}] = v")
+from pond.lang.emit.claims import Emitter
+from pond.lang.emit.source import delete_at, proved_by
+from pond.lang.plan import ITEM_KEY, NO_FALLBACK, PART_TYPES, Keys, PartPlan, Rule
 
 
 class PartEmitter(Emitter):
@@ -89,17 +16,27 @@ class PartEmitter(Emitter):
     def _embedded(self, part: PartPlan, number: int) -> None:
         """Emit a Part made from the record's own fields (`e<number>_<rule>` hold their values, already fitted)."""
         values = {rule.source: f"e{number}_{index}" for index, rule in enumerate(part.rules)}
-        holders = dict(self.holders)
-        self._part(part, values, holders, embedded=True)
+        earlier = [p for p in self.kind.parts[:number] if p.message == part.message]
+        place = None if any(p.spans for p in earlier) else len(earlier)  # spans make several Parts of one
+        self._part(part, values, dict(self.holders), proved_by(self.kind.conditions), embedded=True, place=place)
 
-    def _part(self, part: PartPlan, values: dict[Keys, str], holders: dict[Keys, str], *, embedded: bool) -> None:
-        """Emit the making of one Part whose required claims are known to fit; `values` holds the source values."""
-        out, kind = self.out, self.kind
-        out("o = {}")
-        relabelled = kind.default_label(part.part) != part.label
+    def _part(
+        self, part: PartPlan, values: dict[Keys, str], holders: dict[Keys, str], proved: Mapping[Keys, object],
+        *, embedded: bool = False, typed: bool = False, place: int | None = None,
+    ) -> None:  # fmt: skip
+        """Emit the making of one Part whose required claims are known to fit; `values` holds the source values.
+
+        All that the Part consists of is found first, so that it can be made in one go. A `typed` one comes from a list
+        item that says what it is. `place` is its number in its message where that is the same for every record.
+        """
+        out = self.out
+        whole = typed and not part.implied and all(len(rule.source) == 1 for rule in part.rules)
+        if typed and not whole:
+            out(f"del b[{ITEM_KEY!r}]")
         spells = any(r.conversion or r.fallback is not NO_FALLBACK for r in part.rules)
-        if relabelled or spells or part.implied:
-            out(f"marks = {{'as': {part.label!r}}}" if relabelled else "marks = {}")
+        spaced = any(target.startswith("options.") for r in part.rules for target in r.targets)
+        if spaced:
+            out("o = {}")
         if spells:
             out("ps = None")
         if part.implied:
@@ -108,44 +45,33 @@ class PartEmitter(Emitter):
         for rule in part.rules:
             if rule.required:
                 value = values[rule.source]
-                out(delete_at(rule.source, holders))
+                if not whole:
+                    out(delete_at(rule.source, holders))
                 self.spelling(rule, value, value + "c", "ps")
                 for target, result in zip(rule.targets, self.results(rule, value, value + "c"), strict=True):
                     self._set_target(target, result, body)
-        added = [(r, values[r.source]) for r in part.rules if not r.required]
-        for rule, value in added:
-            self._optional(rule, value, holders, body)
+        for rule in part.rules:
+            if not rule.required:
+                self._optional(rule, values[rule.source], None if whole else holders, body)
         body += [(name, repr(constant)) for name, constant in part.constants]
-        self._new_part(part, body)
-        for rule, value in added:
-            if rule.fallback is NO_FALLBACK and not rule.targets[0].startswith("options."):
-                with out.block(f"if {value}_fits:"):
-                    for target, result in zip(rule.targets, self.results(rule, value, value + "c"), strict=True):
-                        out(f"p[{target!r}] = {result}")
-        self.imply(part.implied, "b", holders)
-        self._facts(part)
+        self.imply(part.implied, holders, proved)
         if not embedded:
-            self._leftover(part, values, holders)
-        if part.implied:
-            with out.block("if absent:"):
-                out("marks['absent'] = absent")
-            out("absent = record_absent")
-        if spells:
-            with out.block("if ps:"):
-                out("marks['spelling'] = ps")
-        if relabelled:
-            out("o['pond'] = marks")
-        elif spells or part.implied:
-            with out.block("if marks:"):
-                out("o['pond'] = marks")
+            self._prune_item(part, values, holders)
+        if whole:
+            self._whole_item(part, values, spaced=spaced)
+        elif not embedded:
+            self._leftover(part, spaced=spaced)
+        options = self._options(part, spaced=spaced, spells=spells, embedded=embedded)
+        self._new_part(part, values, body, options, place)
         self._more_runs(part)
 
-    def _optional(self, rule: Rule, value: str, holders: dict[Keys, str], body: list[tuple[str, str]]) -> None:
-        """Emit a claim that may be absent; `<value>_fits` then says whether it was there."""
+    def _optional(self, rule: Rule, value: str, holders: dict[Keys, str] | None, body: list[tuple[str, str]]) -> None:
+        """Emit a claim that may be absent; `<value>_fits` then says whether it was there, to be taken out later."""
         out = self.out
         with out.block(f"if {self.fits(rule, value, value + 'c')}:"):
             out(f"{value}_fits = True")
-            out(delete_at(rule.source, holders))
+            if holders is not None:
+                out(delete_at(rule.source, holders))
             self.spelling(rule, value, value + "c", "ps")
             for target, result in zip(rule.targets, self.results(rule, value, value + "c"), strict=True):
                 if target.startswith("options."):
@@ -159,7 +85,86 @@ class PartEmitter(Emitter):
         if rule.fallback is not NO_FALLBACK:
             body.append((rule.targets[0], value))
 
-    def _new_part(self, part: PartPlan, body: list[tuple[str, str]]) -> None:
+    def _set_target(self, target: str, value: str, body: list[tuple[str, str]]) -> None:
+        if target.startswith("options."):
+            _, space, key = target.split(".")
+            self.out(f"o.setdefault({space!r}, {{}})[{key!r}] = {value}")
+        else:
+            body.append((target, value))
+
+    def _prune_item(self, part: PartPlan, values: dict[Keys, str], holders: dict[Keys, str]) -> None:
+        """Emit the removal of the objects that claims have emptied."""
+        for keys in sorted((keys for keys in holders if keys), key=len, reverse=True):
+            under = [r for r in part.rules if r.source[: len(keys)] == keys]
+            if not under:
+                continue
+            taken = (
+                ""
+                if any(r.required for r in under)
+                else " and (" + " or ".join(f"{values[r.source]}_fits" for r in under) + ")"
+            )
+            with self.out.block(f"if not {holders[keys]}{taken}:"):
+                self.out(delete_at(keys, holders))
+
+    def _whole_item(self, part: PartPlan, values: dict[Keys, str], *, spaced: bool) -> None:
+        """Emit the removal of what was claimed from an item, unless nothing would be left: nobody needs it then."""
+        out = self.out
+        optional = [f"{values[rule.source]}_fits" for rule in part.rules if not rule.required]
+        claimed = 1 + sum(rule.required for rule in part.rules)
+        with out.block(f"if len(b) != {' + '.join([str(claimed), *optional])}:"):
+            out(f"del b[{ITEM_KEY!r}]")
+            for rule in part.rules:
+                with nullcontext() if rule.required else out.block(f"if {values[rule.source]}_fits:"):
+                    out(f"del b[{rule.source[0]!r}]")
+            self._rest_of_item(part, spaced=spaced)
+        if not spaced:
+            with out.block("else:"):
+                out("o = {}")
+
+    def _leftover(self, part: PartPlan, *, spaced: bool) -> None:
+        """Emit the keeping of what is left of an item."""
+        with self.out.block("if b:"):
+            self._rest_of_item(part, spaced=spaced)
+        if not spaced:
+            with self.out.block("else:"):
+                self.out("o = {}")
+
+    def _rest_of_item(self, part: PartPlan, *, spaced: bool) -> None:
+        self.out("o['source'] = b" if spaced else "o = {'source': b}")
+        if (names := part.known.get(())) is not None:
+            self.keys_known(names, "b", f"{self.kind.label}/{part.label}")
+
+    def _options(self, part: PartPlan, *, spaced: bool, spells: bool, embedded: bool) -> str:
+        """Emit what goes into the Part's options, and return the expression for them."""
+        out = self.out
+        relabelled = self.kind.default_label(part.part) != part.label
+        if embedded and not (spaced or relabelled or spells or part.implied):
+            return "{}"
+        if embedded and not spaced:
+            out("o = {}")
+        marks = [("absent", "absent")] * bool(part.implied) + [("spelling", "ps")] * spells
+        if relabelled:
+            out(f"o['pond'] = {'marks = ' * bool(marks)}{{'as': {part.label!r}}}")
+            for name, value in marks:
+                with out.block(f"if {value}:"):
+                    out(f"marks[{name!r}] = {value}")
+        elif len(marks) == 1:
+            name, value = marks[0]
+            with out.block(f"if {value}:"):
+                out(f"o['pond'] = {{{name!r}: {value}}}")
+        elif marks:
+            with out.block("if absent or ps:"):
+                out("o['pond'] = marks = {}")
+                for name, value in marks:
+                    with out.block(f"if {value}:"):
+                        out(f"marks[{name!r}] = {value}")
+        if part.implied:
+            out("absent = record_absent")
+        return "o"
+
+    def _new_part(
+        self, part: PartPlan, values: dict[Keys, str], body: list[tuple[str, str]], options: str, place: int | None
+    ) -> None:
         """Emit the Part itself, appended to its message; a span table may leave further `runs` of its text."""
         out, target = self.out, f"p{part.message}"
         provenance = repr(part.provenance)
@@ -174,12 +179,69 @@ class PartEmitter(Emitter):
                 out("k = CONVERSATIONAL")
             with out.block("else:"):
                 out(f"(k, x), *runs = S_{part.spans}.split(x)")
-        fields = ", ".join(f"{name!r}: {value}" for name, value in body)
-        out(f"p = {{{self._head(target)}, {fields}, 'provenance': {provenance}, 'options': o}}")
-        out(f"{target}.append(p)")
+        always = [*_with_facts(part, body), ("provenance", provenance), ("options", options)]
+        self._literal(part, values, self._head(target, place), always)
+        if not self.only_part:
+            out(f"{target}.append(p)")
 
-    def _head(self, target: str) -> str:
-        return f"'kind': 'part', 'id': f'{{mid}}:{{len({target})}}', 'session_id': sid, 'message_id': mid"
+    def _literal(self, part: PartPlan, values: dict[Keys, str], head: str, always: list[tuple[str, str]]) -> None:
+        """Emit the Part as one literal where all that may be absent is there: a dict that grows is made twice."""
+        out = self.out
+        some: list[tuple[list[str], list[tuple[str, str]]]] = []  # tests, and the fields there are where they hold
+        for rule in part.rules:
+            value = values[rule.source]
+            results = zip(rule.targets, self.results(rule, value, value + "c"), strict=True)
+            pairs = [(target, result) for target, result in results if not target.startswith("options.")]
+            if pairs and not rule.required and rule.fallback is NO_FALLBACK:
+                some.append(([f"{value}_fits"], pairs))
+        filled = dict(always)
+        call, called = self._call_id(part, values)
+        for fact in part.facts:
+            if fact.how == "fact" and fact.target not in filled:
+                some.append(([f"{fact.argument!r} in c.facts"], [(fact.target, f"c.facts[{fact.argument!r}]")]))
+            elif fact.how == "call" and call is not None:
+                some.append(([*called, f"(known := c.calls.get({call})) is not None"], [(fact.target, "known")]))
+        shown = ", ".join(f"{name!r}: {value}" for name, value in always)
+        if some:
+            more = ", ".join(f"{name!r}: {value}" for _, pairs in some for name, value in pairs)
+            with out.block(f"if {' and '.join(dict.fromkeys(test for tests, _ in some for test in tests))}:"):
+                out(f"p = {{{head}, {shown}, {more}}}")
+            with out.block("else:"):
+                out(f"p = {{{head}, {shown}}}")
+                for tests, pairs in some if len(some) > 1 or len(some[0][0]) > 1 else ():
+                    with out.block(f"if {' and '.join(tests)}:"):
+                        for name, value in pairs:
+                            out(f"p[{name!r}] = {value}")
+        else:
+            out(f"p = {{{head}, {shown}}}")
+        self._calls(part, call, called, filled.get("name"))
+
+    def _call_id(self, part: PartPlan, values: dict[Keys, str]) -> tuple[str | None, list[str]]:
+        """Return the expression of the Part's call id, and the tests under which there is one; None: ask the Part."""
+        for rule in part.rules:
+            if "call_id" in rule.targets:
+                value = values[rule.source]
+                result = self.results(rule, value, value + "c")[rule.targets.index("call_id")]
+                return result, [] if rule.required else [f"{value}_fits"]
+        return None, []
+
+    def _calls(self, part: PartPlan, call: str | None, called: list[str], name: str | None) -> None:
+        """Emit what the Part has to do with the names of earlier calls."""
+        out = self.out
+        if call is None and any(f.target == "call_id" for f in part.facts):
+            out("v = p.get('call_id')")
+            call, called = "v", ["type(v) is str"]
+            for fact in part.facts:
+                if fact.how == "call":
+                    with out.block(f"if {' and '.join([*called, f'{call} in c.calls'])}:"):
+                        out(f"p[{fact.target!r}] = c.calls[{call}]")
+        if part.part == "ToolCallPart" and call is not None:
+            with out.block(f"if {' and '.join(called)}:") if called else nullcontext():
+                out(f"c.calls[{call}] = {name}")
+
+    def _head(self, target: str, place: int | None = None) -> str:
+        name = f"mid + ':0' if not {target} else f'{{mid}}:{{len({target})}}'" if place is None else f"mid + ':{place}'"
+        return f"'kind': 'part', 'id': {name}, 'session_id': sid, 'message_id': mid"
 
     def _more_runs(self, part: PartPlan) -> None:
         out, target = self.out, f"p{part.message}"
@@ -188,44 +250,8 @@ class PartEmitter(Emitter):
                 joined = "'options': {'pond': {'joined': True}}"
                 out(f"{target}.append({{{self._head(target)}, 'type': 'text', 'text': x, 'provenance': k, {joined}}})")
 
-    def _set_target(self, target: str, value: str, body: list[tuple[str, str]]) -> None:
-        if target.startswith("options."):
-            _, space, key = target.split(".")
-            self.out(f"o.setdefault({space!r}, {{}})[{key!r}] = {value}")
-        else:
-            body.append((target, value))
 
-    def _facts(self, part: PartPlan) -> None:
-        out = self.out
-        for fact in part.facts:
-            if fact.how == "call":
-                out("v = p.get('call_id')")
-                with out.block("if type(v) is str and v in c.calls:"):
-                    out(f"p[{fact.target!r}] = c.calls[v]")
-            else:
-                with out.block(f"if {fact.argument!r} in c.facts:"):
-                    out(f"p[{fact.target!r}] = c.facts[{fact.argument!r}]")
-        if part.part == "ToolCallPart":
-            out("v = p.get('call_id')")
-            with out.block("if type(v) is str:"):
-                out("c.calls[v] = p['name']")
-
-    def _leftover(self, part: PartPlan, values: dict[Keys, str], holders: dict[Keys, str]) -> None:
-        out = self.out
-        inner = [keys for keys in holders if keys]
-        for keys in sorted(inner, key=len, reverse=True):
-            under = [r for r in part.rules if r.source[: len(keys)] == keys]
-            if not under:
-                continue
-            taken = (
-                ""
-                if any(r.required for r in under)
-                else " and (" + " or ".join(f"{values[r.source]}_fits" for r in under) + ")"
-            )
-            with out.block(f"if not {holders[keys]}{taken}:"):
-                out(delete_at(keys, holders))
-        with out.block("if b:"):
-            out("o['source'] = b")
-            names = part.known.get(())
-            if names is not None:
-                self.keys_known(names, "b", f"{self.kind.label}/{part.label}")
+def _with_facts(part: PartPlan, body: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the fields of a Part, with facts in place of the values that stand for them where nothing is known."""
+    facts = {f.target: f.argument for f in part.facts if f.how == "fact"}
+    return [(name, f"c.facts.get({facts[name]!r}, {value})" if name in facts else value) for name, value in body]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pond.lang.emit.parts import PartEmitter
-from pond.lang.emit.source import Source, delete, holds, missing, variable_for
-from pond.lang.plan import CARRY, ITEM_KEY, NO_FALLBACK, ROLES, Keys, KindPlan, ListPlan, PartPlan, Plan, dotted
+from pond.lang.emit.source import NOTHING, Source, delete, holds, missing, objects_proved_by, proved_by, variable_for
+from pond.lang.plan import CARRY, NO_FALLBACK, ROLES, Keys, KindPlan, ListPlan, PartPlan, Plan, dotted
 
 
 class Reader(PartEmitter):
@@ -42,9 +42,9 @@ class Reader(PartEmitter):
             if kind.literal is not None:
                 out(delete(self.plan.discriminator, self.holders))
             self._fields()
-            self.imply(kind.implied, "r", self.holders)
+            self.imply(kind.implied, self.holders, proved_by(kind.conditions))
             for index in range(len(kind.messages)):
-                if kind.messages[index] != "SystemMessage":
+                if kind.messages[index] != "SystemMessage" and not self.only_part:
                     out(f"p{index} = []")
             for number, part in enumerate(kind.parts):
                 self._embedded(part, number)
@@ -53,11 +53,14 @@ class Reader(PartEmitter):
             self._finish()
 
     def _structure(self) -> None:
-        out = self.out
+        out, proved = self.out, objects_proved_by(self.kind.conditions)
         for keys, var in self.holders.items():
             if not keys:
                 continue
             holder = self.holders[keys[:-1]]
+            if keys in proved:
+                out(f"{var} = {holder}[{keys[-1]!r}]")
+                continue
             out(f"{var} = {holder}.get({keys[-1]!r})")
             with out.block(f"if type({var}) is not dict:"):
                 if self.is_carry:
@@ -87,7 +90,7 @@ class Reader(PartEmitter):
         holder, last, name = self.holders[rule.source[:-1]], rule.source[-1], dotted(rule.source)
         out(f"v = {holder}.get({last!r}, MISSING)")
         with out.block("if type(v) is str and v:"):
-            with out.block("if c.seen.setdefault(hash(v), c.place) == c.place:"):
+            with out.block("if c.seen.setdefault(hash(v), place := c.place) == place:"):
                 out("mid = v")
             with out.block("else:"):
                 out("mid = c.identify(v, r)")
@@ -105,7 +108,9 @@ class Reader(PartEmitter):
 
     def _fields(self) -> None:
         out, kind = self.out, self.kind
-        out("ts = c.anchor")
+        timed = [rule for rule in kind.rules if "timestamp" in rule.targets]
+        if len(timed) != 1:
+            out("ts = c.anchor")
         if kind.messages[0] == "SystemMessage":
             out("content = ''")
         if self._has_options:
@@ -128,10 +133,14 @@ class Reader(PartEmitter):
                         _, space, key = target.split(".")
                         out(f"options.setdefault({space!r}, {{}})[{key!r}] = {value}")
             with out.block("elif v is not MISSING:"):
+                if [rule] == timed:
+                    out("ts = c.anchor")
                 out(f"{holder}[{last!r}] = v")
                 self.source_type(rule, "v")
             if rule.targets == ("timestamp",) or (rule.conversion is not None and rule.fallback is not NO_FALLBACK):
                 with out.block("else:"):
+                    if [rule] == timed:
+                        out("ts = c.anchor")
                     out(missing(dotted(rule.source)))
 
     def _prune(self, source: Keys) -> None:
@@ -162,7 +171,7 @@ class Reader(PartEmitter):
                     inner = f"{{{key!r}: {inner}}}"
                 out(f"b = {inner}")
                 self._fetch(block, "b")
-                self._part(block, self._values(block), self._item_holders(block), embedded=False)
+                self._part(block, self._values(block), self._item_holders(block), NOTHING)
                 if rule.shapes[0] != "string":
                     out(f"pond.setdefault('shape', {{}})[{name!r}] = 'string'")
             head = "elif"
@@ -211,7 +220,7 @@ class Reader(PartEmitter):
             out("weave += 'r'")
             out("left.append(b)")
         several = len(self.kind.messages) > 1
-        with out.block("if left or weave != ''.join(sorted(weave)):" if several else "if left:"):
+        with out.block("if left or '10' in weave:" if several else "if left:"):
             out(f"pond.setdefault('weave', {{}})[{name!r}] = weave")
         with out.block("if left:"):
             out(f"{holder}[{last!r}] = left")
@@ -234,8 +243,7 @@ class Reader(PartEmitter):
                 out(f"v{index} = {holders[rule.source[:-1]]}.get({rule.source[-1]!r}, MISSING)")
             required = [self.fits(r, f"v{i}", f"v{i}c") for i, r in enumerate(block.rules) if r.required]
             with out.block(f"if {' and '.join(f'({t})' for t in required) or 'True'}:"):
-                out(f"del b[{ITEM_KEY!r}]")
-                self._part(block, self._values(block), holders, embedded=False)
+                self._part(block, self._values(block), holders, proved_by(block.conditions), typed=True)
                 out(f"weave += '{block.message}'")
                 out("continue")
 
@@ -255,7 +263,7 @@ class Reader(PartEmitter):
                 if keys in rested:
                     continue
                 if keys in self.holders:
-                    self.keys_known(names, self.holders[keys], ".".join((kind.label, *keys)))
+                    self.keys_known(names, self.holders[keys], ".".join((kind.label, *keys)), self._staying(keys))
                 else:
                     with out.block(f"if type(v := at(r, {', '.join(map(repr, keys))})) is dict:"):
                         self.keys_known(names, "v", ".".join((kind.label, *keys)))
@@ -271,14 +279,22 @@ class Reader(PartEmitter):
             out("options = {'source': r, 'pond': pond} if r else {'pond': pond}")
         self._return()
 
+    def _staying(self, keys: Keys) -> int:
+        """Count the known members that every object at `keys` keeps: where there are no more, all are known."""
+        rested = {rest for rest, _ in self.kind.rests}
+        inside = [k for k in self.holders if k and k[:-1] == keys and k not in rested]
+        return sum(k[-1] in self.kind.known[keys] for k in inside) if not self.is_carry else 0
+
     def _return(self) -> None:
         out, kind = self.out, self.kind
         roles = [ROLES[name] for name in kind.messages]
         if len(roles) == 1:
             self._message("m", repr(roles[0]), "mid", "options", system=roles[0] == "system")
-            out("return [m]" if roles[0] == "system" else "p0.insert(0, m)")
-            if roles[0] != "system":
-                out("return p0")
+            if roles[0] == "system" or self.only_part:
+                out("return [m]" if roles[0] == "system" else "return [m, p]")
+                return
+            out("p0.insert(0, m)")
+            out("return p0")
             return
         first, second = roles
         with out.block("if not p0:"):

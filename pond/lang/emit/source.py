@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 
 from pond.lang.plan import Condition, Keys
 
 CONSTANTS = "# constants"
+NOTHING: Mapping[Keys, object] = {}
 
 
 class Source:
@@ -108,3 +110,13 @@ def missing(name: str) -> str:
 def remember(marks: str, name: str, value: str) -> str:
     """Return the statement that keeps a spelling beside its value."""
     return f"{marks} = {{{name!r}: {value}}} if {marks} is None else {{**{marks}, {name!r}: {value}}}"
+
+
+def proved_by(conditions: Iterable[Condition]) -> dict[Keys, object]:
+    """Return the values that stand at paths wherever the conditions hold."""
+    return {c.keys: c.values[0] for c in conditions if c.op == "in" and len(c.values) == 1}
+
+
+def objects_proved_by(conditions: Iterable[Condition]) -> set[Keys]:
+    """Return the paths at which an object stands wherever the conditions hold: they lead to something beyond it."""
+    return {c.keys[:n] for c in conditions if c.op != "no" for n in range(1, len(c.keys))}

@@ -38,8 +38,8 @@ class Writer:
             out("r = options.get('source')")
             with out.block("if r is None:"):
                 out("r = {}")
-            out("absent = pond.get('absent', ())")
-            out("spelling = pond.get('spelling', EMPTY)")
+            out("absent = pond['absent'] if 'absent' in pond else ()")
+            out("spelling = pond['spelling'] if 'spelling' in pond else EMPTY")
             holders = self._holders()
             if kind.literal is not None:
                 self._put("r", holders, self.plan.discriminator, repr(kind.literal))
@@ -90,12 +90,11 @@ class Writer:
                 self._put(base, holders, rule.source, "pond.get('id', first['id'])")
                 return
             for index, target in enumerate(rule.targets):
-                keys = target.split(".")
-                found = (
-                    f"{owner}.get({keys[0]!r}, MISSING)"
-                    if len(keys) == 1
-                    else f"at({owner}, {', '.join(map(repr, keys))})"
-                )
+                found = f"{owner}.get({target!r}, MISSING)"
+                if target.startswith("options."):
+                    _, space, key = target.split(".")
+                    space = f"{'options' if owner == 'first' else 'o'}.get({space!r})"
+                    found = f"v.get({key!r}, MISSING) if type(v := {space}) is dict else MISSING"
                 out(f"t{index} = {found}")
             present = " and ".join(f"t{i} is not MISSING" for i in range(len(rule.targets)))
             if rule.conversion == "rfc3339":
@@ -108,7 +107,7 @@ class Writer:
                         base,
                         holders,
                         rule.source,
-                        f"C_{rule.conversion}.write({values}, {spelling}.get({name!r}, NO_MARK), {rule.argument!r})",
+                        f"W_{rule.conversion}({values}, {spelling}.get({name!r}, NO_MARK), {rule.argument!r})",
                     )
             elif rule.fallback is NO_FALLBACK:
                 with out.block(f"if {present}:"):
@@ -140,12 +139,18 @@ class Writer:
             return
         defaults = {PART_TYPES[name]: kind.default_label(name) for name in PART_TYPES if kind.default_label(name)}
         one = len(kind.messages) == 1
-        with out.block("for p in parts_of(events):" if one else "for role, p in placed_parts(events):"):
+        # Nothing can be joined where there is one Part, as there mostly is.
+        parts = "events[1:] if len(events) < 3 else parts_of(events)" if one else "placed_parts(events)"
+        label = f"{out.constant(repr(defaults))}[p['type']]"
+        with out.block(f"for {'p' if one else 'role, p'} in {parts}:"):
             out("o = p['options']")
             out("marks = o.get('pond', EMPTY)")
-            out("ps = marks.get('spelling', EMPTY)")
-            out("pa = marks.get('absent', ())")
-            out(f"label = marks.get('as') or {out.constant(repr(defaults))}[p['type']]")
+            with out.block("if marks is EMPTY:"):
+                out(f"ps, pa, label = EMPTY, (), {label}")
+            with out.block("else:"):
+                out("ps = marks.get('spelling', EMPTY)")
+                out("pa = marks.get('absent', ())")
+                out(f"label = marks.get('as') or {label}")
             for index, part in enumerate(kind.all_parts):
                 with out.block(f"{'if' if index == 0 else 'elif'} label == {part.label!r}:"):
                     self._part(part, holders)
@@ -159,13 +164,15 @@ class Writer:
                 self._rule(rule, "p", "r", holders, "ps", "pa")
             self._implied(part.implied, "r", holders, "pa")
             return
-        out("b = o.get('source')")
-        with out.block("if b is None:"):
-            out("b = {}")
-        out(f"b[{ITEM_KEY!r}] = {part.literal!r}")
-        for rule in part.rules:
-            self._rule(rule, "p", "b", {(): "b"}, "ps", "pa")
-        self._implied(part.implied, "b", {(): "b"}, "pa")
+        if self._is_plain(part):
+            there = " and ".join(f"{rule.targets[0]!r} in p" for rule in part.rules)
+            fields = ", ".join(f"{rule.source[0]!r}: p[{rule.targets[0]!r}]" for rule in part.rules)
+            with out.block(f"if not o and {there}:"):  # nothing beside the claims, and nothing to remember of them
+                out(f"b = {{{ITEM_KEY!r}: {part.literal!r}, {fields}}}")
+            with out.block("else:"):
+                self._item(part)
+        else:
+            self._item(part)
         number = next(n for n, listed in enumerate(kind.lists) if part in listed.blocks)
         if len(kind.messages) == 1:
             out(f"q{number}_0.append(b)")
@@ -173,13 +180,32 @@ class Writer:
             first = ROLES[kind.messages[0]]
             out(f"(q{number}_0 if role == {first!r} else q{number}_1).append(b)")
 
+    def _is_plain(self, part: PartPlan) -> bool:
+        """Tell whether a Part without options is an item whose values are the Part's own."""
+        plain = all(
+            len(r.source) == 1 and r.conversion is None and r.fallback is NO_FALLBACK and "." not in r.targets[0]
+            for r in part.rules
+        )
+        return plain and bool(part.rules) and not part.implied and self.kind.default_label(part.part) == part.label
+
+    def _item(self, part: PartPlan) -> None:
+        """Emit the making of a list item from what its Part left of it."""
+        out = self.out
+        out("b = o.get('source')")
+        with out.block("if b is None:"):
+            out("b = {}")
+        out(f"b[{ITEM_KEY!r}] = {part.literal!r}")
+        for rule in part.rules:
+            self._rule(rule, "p", "b", {(): "b"}, "ps", "pa")
+        self._implied(part.implied, "b", {(): "b"}, "pa")
+
     def _list(self, rule: ListPlan, holders: dict[Keys, str]) -> None:
         out, kind = self.out, self.kind
         number = kind.lists.index(rule)
         queues = [f"q{number}_{m}" for m in range(len(kind.messages))]
         holder, last, name = holders[rule.source[:-1]], rule.source[-1], dotted(rule.source)
-        out(f"shape = pond.get('shape', EMPTY).get({name!r}, {rule.shapes[0]!r})")
-        out(f"weave = pond.get('weave', EMPTY).get({name!r})")
+        out(f"shape = pond['shape'].get({name!r}, {rule.shapes[0]!r}) if 'shape' in pond else {rule.shapes[0]!r}")
+        out(f"weave = pond['weave'].get({name!r}) if 'weave' in pond else None")
         with out.block(f"if shape == 'absent' or weave is None and {last!r} in {holder}:"):
             out("pass")
         if "string" in rule.shapes:

@@ -1,0 +1,68 @@
+"""Carried records whose text is proved to be their value's: written from that text, without making anything of them."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import BinaryIO
+
+from pond.codec.reader import SessionReading, Taker
+from pond.lang.conversions import instant
+from pond.lang.runtime import CARRIED
+from pond.model.json_text import JsonObject, encode
+
+_TIME = len("2026-01-02T03:04:05.678Z")
+
+
+def fits(record: JsonObject, module: ModuleType) -> bool:
+    """Tell whether reading a carried record would have nothing to remark on."""
+    time = record.get(module.CARRY_TIME)
+    if time is not None and (type(time) is not str or instant(time) is None):
+        return False
+    own = record.get(module.CARRY_ID)
+    return own is None or type(own) is str
+
+
+def native_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) -> Taker:
+    """Return who writes a carried record back as its own line; one that came before takes the longer road."""
+    write, is_new = out.write, reading.is_new
+    time_field, id_field = module.CARRY_TIME, module.CARRY_ID
+
+    def take(record: JsonObject, line: bytes) -> bool:
+        # What `fits` asks, without the call: most records of a session pass here.
+        time = record.get(time_field)
+        if time is not None and (type(time) is not str or instant(time) is None):
+            return False
+        if id_field is not None:
+            own = record.get(id_field)
+            if own is not None and (type(own) is not str or not is_new(own)):
+                return False
+        write(line)
+        return True
+
+    return take
+
+
+def canonical_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) -> Taker | None:
+    """Return who writes a carried record's event around the record's own text.
+
+    That is possible where the time is all that is taken from the record, and stands first in it, spelled as canonical.
+    """
+    if not module.CARRY_TIME_ONLY:
+        return None
+    write, derive, field = out.write, reading.derive, module.CARRY_TIME
+    start = f'{{"{field}":"'.encode()
+    time, end = len(start), len(start) + _TIME
+    head = b'{"kind":"message","role":"system","id":"'
+    session = b'","session_id":' + encode(reading.session_id) + b',"timestamp":"'
+    source = b'","content":"","options":{"source":{'
+    tail = f',"as":"{CARRIED}"}}}}}}\n'.encode()
+
+    def take(record: JsonObject, line: bytes) -> bool:
+        if not line.startswith(start) or line[end : end + 2] != b'",' or instant(record[field]) is None:
+            return False
+        message_id, seq = derive(record).encode(), b"%d" % reading.seq
+        rest = line[end + 2 : -1]
+        write(b"".join((head, message_id, session, line[time:end], source, rest, b',"pond":{"seq":', seq, tail)))
+        return True
+
+    return take

@@ -1,0 +1,56 @@
+"""From a client's file to the same client's records: nothing is hidden on the short way through memory."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from pond.codec.convert import Order, open_input, write_native
+from pond.codec.report import Report
+from pond.model.json_text import decode_strictly
+
+HEAD = (
+    '{"timestamp":"2026-04-02T00:00:00.000Z","type":"session_meta",'
+    '"payload":{"id":"way","timestamp":"2026-04-02T00:00:00.000Z","cwd":"/home/ada/orrery"}}'
+)
+SAID = (
+    '{"timestamp":"2026-04-02T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"assistant",%s}}'
+)
+EVENT = '{"timestamp":"2026-04-02T00:00:01.000Z","type":"event_msg","payload":{"type":"agent_message",%s}}'
+
+
+def back(path: Path, *lines: str) -> tuple[list[bytes], Report]:
+    """Write a Codex session, read it, write it as Codex has it; return the lines written and what was told."""
+    file = path / "rollout-2026-04-02T00-00-00-way.jsonl"
+    file.write_text("\n".join((HEAD, *lines, "")), encoding="utf-8", newline="")
+    report, out = Report(), io.BytesIO()
+    with file.open("rb") as source:
+        for session in open_input(source, "way.jsonl", file, Order("codex"), report).sessions:
+            write_native(session, out, report, "way.jsonl")
+    return out.getvalue().splitlines(), report
+
+
+# In each the key that stands twice takes as many bytes as the writing of another value adds.
+HIDDEN = [
+    '"a":1,"a":1,"n":1e6',
+    '"a":1,"a":1,"n":1E6',
+    '"n":36893488147419103232,"ab":1,"ab":1,"m":"üü"',
+    '"a":1,"a":1',
+]
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+@pytest.mark.parametrize("row", [SAID, EVENT], ids=["said", "carried"])
+def test_a_key_that_stands_twice_is_told_once(row: str, hidden: str, tmp_path: Path) -> None:
+    written, report = back(tmp_path, row % '"content":"Saturn"', row % hidden)
+    (fault,) = [fault for fault in report.faults if fault.severity == "error"]
+    assert fault.span is not None
+    assert (fault.code, fault.span.line, fault.count) == ("source-duplicate-key", 3, 1)
+    assert decode_strictly(written[2], pytest.fail)
+
+
+def test_a_carried_record_keeps_its_text(tmp_path: Path) -> None:
+    carried = EVENT % '"message":"Saturn","share":0.5'
+    written, report = back(tmp_path, carried, SAID % '"content":"Saturn"', carried)
+    assert (written[1], written[3]) == (carried.encode(), carried.encode())
+    assert (report.records, report.errors) == (4, 0)
