@@ -1,0 +1,74 @@
+"""Judges a comparison: which findings break a rule, which of them are acknowledged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pond.golden.acknowledged import ALL_ROWS, Acknowledgement, Change
+from pond.golden.findings import Comparison, Row
+
+RULE = "adapter-integrity-additive-sync"
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A stored row that an adapter would no longer make, or would make under another key."""
+
+    case: str
+    change: Change
+    row: Row
+    new: Row | None = None
+    because: str = ""  # why it is meant, where it is acknowledged
+    outlived: bool = False  # an entry for all rows of the case exists, but it is older than the base
+
+    @property
+    def code(self) -> str:
+        return f"golden-{self.change}"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A comparison with its verdict."""
+
+    comparison: Comparison
+    broken: tuple[Breach, ...]
+    acknowledged: tuple[Breach, ...]
+    stale: tuple[Acknowledgement, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 where a rule is broken or a golden of now cannot be read, else 0."""
+        return int(bool(self.broken) or any(fault.severity == "error" for fault in self.comparison.faults))
+
+
+def review(comparison: Comparison, now: Sequence[Acknowledgement], at_base: Sequence[Acknowledgement]) -> Review:
+    """Judge a comparison in the light of what is acknowledged now and was already at the base."""
+    fresh = Counter(now) - Counter(at_base)
+    used: set[Acknowledgement] = set()
+    broken, acknowledged = [], []
+    for breach in breaches(comparison):
+        entries = [entry for entry in now if _covers(entry, breach)]
+        # An entry for a whole case speaks of the change it came with; it must not excuse every later one.
+        counting = [entry for entry in entries if entry.row != ALL_ROWS or entry in fresh]
+        used.update(counting)
+        if counting:
+            acknowledged.append(replace(breach, because=counting[0].because))
+        else:
+            broken.append(replace(breach, outlived=bool(entries)))
+    stale = tuple(entry for entry in now if entry in fresh and entry not in used)
+    return Review(comparison, tuple(broken), tuple(acknowledged), stale)
+
+
+def breaches(comparison: Comparison) -> Iterator[Breach]:
+    """Yield every finding against the rule that an already stored row keeps its key and stays."""
+    for change in comparison.changed:
+        for row in change.rows.removed:
+            yield Breach(change.case, "removed-row", row)
+        for moved in change.rows.changed_ids:
+            yield Breach(change.case, "changed-id", moved.old, moved.new)
+
+
+def _covers(entry: Acknowledgement, breach: Breach) -> bool:
+    return (entry.case, entry.change) == (breach.case, breach.change) and entry.row in (ALL_ROWS, breach.row.id)
