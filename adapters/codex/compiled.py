@@ -4,8 +4,8 @@
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
 from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event
 
-DIGEST = '11bb1110e6e24143'
-COMPILER = 2
+DIGEST = '3b73225e432e1e4f'
+COMPILER = 5
 CLIENT = 'codex'
 MAP = 1
 FILES = ('sessions/{day**}/rollout-{stamp}.jsonl', 'sessions/rollout-{stamp}.json', 'rollout-{stamp}.jsonl', 'rollout-{stamp}.json', '{file}.jsonl', '{file}.json')
@@ -58,7 +58,7 @@ K16 = {'reasoning': 'summary_text'}
 K17 = frozenset({'arguments', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'summary', 'type'})
 K18 = {'tool_call': 'self'}
 K19 = frozenset({'call_id', 'id', 'input', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'type'})
-K20 = frozenset({'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'output', 'status', 'type'})
+K20 = frozenset({'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'output', 'status', 'success', 'type'})
 K21 = {'tool_result': 'self'}
 K22 = frozenset({'action', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
 K23 = frozenset({'arguments', 'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
@@ -89,14 +89,14 @@ K47 = frozenset({'content', 'created_at', 'model', 'reasoning', 'role', 'timesta
 K48 = {'text': 'text', 'reasoning': 'reasoning', 'tool_call': 'function'}
 K49 = frozenset({'content', 'role', 'tool_call_id'})
 K50 = frozenset({'content', 'role'})
-S_harness = Markers.of((('<environment_context>', '</environment_context>'), ('<user_instructions>', '</user_instructions>'), ('<INSTRUCTIONS>', '</INSTRUCTIONS>'), ('<turn_aborted>', '</turn_aborted>'), ('<subagent_notification>', '</subagent_notification>'), ('<recommended_plugins>', '</recommended_plugins>'), ('<permissions instructions>', '</permissions instructions>'), ('<skills_instructions>', '</skills_instructions>'), ('<skill>', '</skill>'), ('<session_context>', '</session_context>'), ('<plan_mode>', '</plan_mode>'), ('<user_shell_command>', '<command>'), ('</command>', '</user_shell_command>'), ('# Context from my IDE setup:', '## My request for Codex:')), (), ('# AGENTS.md instructions for ', '<image name='), ('</image>',))
-C_data_url = CONVERSIONS['data_url']
-C_json_text = CONVERSIONS['json_text']
-C_texts = CONVERSIONS['texts']
+S_harness = Markers.of((('<environment_context>', '</environment_context>'), ('<user_instructions>', '</user_instructions>'), ('<INSTRUCTIONS>', '</INSTRUCTIONS>'), ('<turn_aborted>', '</turn_aborted>'), ('<subagent_notification>', '</subagent_notification>'), ('<recommended_plugins>', '</recommended_plugins>'), ('<permissions instructions>', '</permissions instructions>'), ('<skills_instructions>', '</skills_instructions>'), ('<skill>', '</skill>'), ('<session_context>', '</session_context>'), ('<plan_mode>', '</plan_mode>'), ('<injected-context source=', '</injected-context>'), ('<user_shell_command>', '<command>'), ('</command>', '</user_shell_command>'), ('# Context from my IDE setup:', '## My request for Codex:')), (), ('# AGENTS.md instructions for ', '<image name='), ('</image>',))
+T_data_url, W_data_url = CONVERSIONS['data_url'].taker, CONVERSIONS['data_url'].write
+T_json_text, W_json_text = CONVERSIONS['json_text'].taker, CONVERSIONS['json_text'].write
+T_texts, W_texts = CONVERSIONS['texts'].taker, CONVERSIONS['texts'].write
 
 
 def read_0_session_meta(r, c):
-    # 'session_meta': line 50 of the mapping
+    # 'session_meta': line 51 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
@@ -106,7 +106,6 @@ def read_0_session_meta(r, c):
     absent = spelling = None
     mid = c.derive(r)
     del r['type']
-    ts = c.anchor
     content = ''
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -114,9 +113,11 @@ def read_0_session_meta(r, c):
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
     v = r__payload.pop('id', MISSING)
     if v != sid:
@@ -130,9 +131,9 @@ def read_0_session_meta(r, c):
             absent = ['payload.cwd'] if absent is None else [*absent, 'payload.cwd']
         else:
             r__payload['cwd'] = v
-    if not K0.issuperset(r):
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'session_meta', [k for k in r if k not in K0])
-    if not K1.issuperset(r__payload):
+    if r__payload and not K1.issuperset(r__payload):
         c.drift('source-drift-field', 'session_meta.payload', [k for k in r__payload if k not in K1])
     if absent:
         pond['absent'] = absent
@@ -150,8 +151,8 @@ def write_0_session_meta(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'session_meta'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -166,17 +167,14 @@ def write_0_session_meta(events, c):
 
 
 def read_1_response_item_message_user(r, c):
-    # 'response_item/message/user': line 61 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/message/user': line 62 of the mapping
+    r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/user'}
     absent = spelling = None
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -193,29 +191,20 @@ def read_1_response_item_message_user(r, c):
             c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     w_harness = False
     del r['type']
-    ts = c.anchor
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r__payload.pop('type', MISSING)
-    if v != 'message':
-        if v is MISSING:
-            absent = ['payload.type'] if absent is None else [*absent, 'payload.type']
-        else:
-            r__payload['type'] = v
-    v = r__payload.pop('role', MISSING)
-    if v != 'user':
-        if v is MISSING:
-            absent = ['payload.role'] if absent is None else [*absent, 'payload.role']
-        else:
-            r__payload['role'] = v
+    del r__payload['type']
+    del r__payload['role']
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
@@ -227,9 +216,14 @@ def read_1_response_item_message_user(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/user/input_text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
                             runs, x = (), v0
                             if w_harness:
                                 k = INJECTED
@@ -237,24 +231,25 @@ def read_1_response_item_message_user(r, c):
                                 k = CONVERSATIONAL
                             else:
                                 (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
                             p0.append(p)
-                            if b:
-                                o['source'] = b
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/user/input_text', [k for k in b if k not in K2])
                             for k, x in runs:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'text':
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'text'}
-                            del b['text']
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/message/user/text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'text'}
                             runs, x = (), v0
                             if w_harness:
                                 k = INJECTED
@@ -262,54 +257,47 @@ def read_1_response_item_message_user(r, c):
                                 k = CONVERSATIONAL
                             else:
                                 (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
                             p0.append(p)
-                            if b:
-                                o['source'] = b
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/user/text', [k for k in b if k not in K2])
-                            o['pond'] = marks
                             for k, x in runs:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'input_image':
                     if True:
                         v0 = b.get('image_url', MISSING)
-                        if (v0 is not MISSING and (v0c := C_data_url.take(v0, None)) is not None):
-                            del b['type']
-                            o = {}
-                            marks = {}
+                        if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
                             ps = None
-                            del b['image_url']
-                            if v0c[1] is not NO_MARK:
-                                ps = {'image_url': v0c[1]} if ps is None else {**ps, 'image_url': v0c[1]}
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0][0], 'data': v0c[0][1], 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if v0c[2] is not NO_MARK:
+                                ps = {'image_url': v0c[2]} if ps is None else {**ps, 'image_url': v0c[2]}
+                            if len(b) != 2:
+                                del b['type']
+                                del b['image_url']
+                                o = {'source': b}
                                 if not K3.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/message/user/input_image', [k for k in b if k not in K3])
+                            else:
+                                o = {}
                             if ps:
-                                marks['spelling'] = ps
-                            if marks:
-                                o['pond'] = marks
+                                o['pond'] = {'spelling': ps}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0], 'data': v0c[1], 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                     if True:
                         v0 = b.get('image_url', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'input_image#2'}
-                            del b['image_url']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['image_url']
+                                o = {'source': b}
                                 if not K3.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/message/user/input_image#2', [k for k in b if k not in K3])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'input_image#2'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                     if True:
@@ -317,25 +305,25 @@ def read_1_response_item_message_user(r, c):
                         if type(b__image_url) is not dict:
                             b__image_url = EMPTY
                         v0 = b__image_url.get('url', MISSING)
-                        if (v0 is not MISSING and (v0c := C_data_url.take(v0, None)) is not None):
+                        if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
                             del b['type']
-                            o = {}
-                            marks = {'as': 'input_image#3'}
                             ps = None
                             del b__image_url['url']
-                            if v0c[1] is not NO_MARK:
-                                ps = {'image_url.url': v0c[1]} if ps is None else {**ps, 'image_url.url': v0c[1]}
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0][0], 'data': v0c[0][1], 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
+                            if v0c[2] is not NO_MARK:
+                                ps = {'image_url.url': v0c[2]} if ps is None else {**ps, 'image_url.url': v0c[2]}
                             if not b__image_url:
                                 del b['image_url']
                             if b:
-                                o['source'] = b
+                                o = {'source': b}
                                 if not K3.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/message/user/input_image#3', [k for k in b if k not in K3])
+                            else:
+                                o = {}
+                            o['pond'] = marks = {'as': 'input_image#3'}
                             if ps:
                                 marks['spelling'] = ps
-                            o['pond'] = marks
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0], 'data': v0c[1], 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/message/user/' + kind, ())
@@ -353,8 +341,13 @@ def read_1_response_item_message_user(r, c):
         del r__payload['content']
         b = {'text': items}
         v0 = b.get('text', MISSING)
-        o = {}
         del b['text']
+        if b:
+            o = {'source': b}
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'response_item/message/user/input_text', [k for k in b if k not in K2])
+        else:
+            o = {}
         runs, x = (), v0
         if w_harness:
             k = INJECTED
@@ -362,22 +355,18 @@ def read_1_response_item_message_user(r, c):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
-        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
         p0.append(p)
-        if b:
-            o['source'] = b
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'response_item/message/user/input_text', [k for k in b if k not in K2])
         for k, x in runs:
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
         pond.setdefault('shape', {})['payload.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if not K0.issuperset(r):
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/message/user', [k for k in r if k not in K0])
-    if not K4.issuperset(r__payload):
+    if r__payload and not K4.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/message/user.payload', [k for k in r__payload if k not in K4])
     if absent:
         pond['absent'] = absent
@@ -396,8 +385,8 @@ def write_1_response_item_message_user(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -411,21 +400,27 @@ def write_1_response_item_message_user(events, c):
     if 'role' not in r__payload and 'payload.role' not in absent:
         r__payload['role'] = 'user'
     q0_0 = []
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K5[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K5[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K5[p['type']]
         if label == 'input_text':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'input_text'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'input_text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'input_text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
@@ -446,7 +441,7 @@ def write_1_response_item_message_user(events, c):
                 t0 = p.get('media_type', MISSING)
                 t1 = p.get('data', MISSING)
                 if t0 is not MISSING and t1 is not MISSING:
-                    b['image_url'] = C_data_url.write((t0, t1,), ps.get('image_url', NO_MARK), None)
+                    b['image_url'] = W_data_url((t0, t1,), ps.get('image_url', NO_MARK), None)
             q0_0.append(b)
         elif label == 'input_image#2':
             b = o.get('source')
@@ -467,12 +462,12 @@ def write_1_response_item_message_user(events, c):
                 t0 = p.get('media_type', MISSING)
                 t1 = p.get('data', MISSING)
                 if t0 is not MISSING and t1 is not MISSING:
-                    b.setdefault('image_url', {})['url'] = C_data_url.write((t0, t1,), ps.get('image_url.url', NO_MARK), None)
+                    b.setdefault('image_url', {})['url'] = W_data_url((t0, t1,), ps.get('image_url.url', NO_MARK), None)
             q0_0.append(b)
         else:
             raise Broken('`response_item/message/user` has no block ' + f'`{label}`')
-    shape = pond.get('shape', EMPTY).get('payload.content', 'list')
-    weave = pond.get('weave', EMPTY).get('payload.content')
+    shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
+    weave = pond['weave'].get('payload.content') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'content' in r__payload:
         pass
     elif shape == 'string':
@@ -486,17 +481,14 @@ def write_1_response_item_message_user(events, c):
 
 
 def read_2_response_item_message_assistant(r, c):
-    # 'response_item/message/assistant': line 76 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/message/assistant': line 77 of the mapping
+    r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/assistant'}
     absent = spelling = None
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -512,7 +504,6 @@ def read_2_response_item_message_assistant(r, c):
         elif v not in (None, ''):
             c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     del r['type']
-    ts = c.anchor
     options = {}
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -520,9 +511,11 @@ def read_2_response_item_message_assistant(r, c):
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
     v = r__payload.pop('phase', MISSING)
     if v is not MISSING:
@@ -538,18 +531,8 @@ def read_2_response_item_message_assistant(r, c):
         r__payload['status'] = v
         if v is not None:
             c.note('source-type', '$.payload.status', f'expected any, found {kind_of(v)}')
-    v = r__payload.pop('type', MISSING)
-    if v != 'message':
-        if v is MISSING:
-            absent = ['payload.type'] if absent is None else [*absent, 'payload.type']
-        else:
-            r__payload['type'] = v
-    v = r__payload.pop('role', MISSING)
-    if v != 'assistant':
-        if v is MISSING:
-            absent = ['payload.role'] if absent is None else [*absent, 'payload.role']
-        else:
-            r__payload['role'] = v
+    del r__payload['type']
+    del r__payload['role']
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
@@ -561,89 +544,88 @@ def read_2_response_item_message_assistant(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K6.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K6])
+                            else:
+                                o = {}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 elif kind == 'text':
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'text'}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K6.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/message/assistant/text', [k for k in b if k not in K6])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'text'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 elif kind == 'input_text':
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'input_text'}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K6.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/message/assistant/input_text', [k for k in b if k not in K6])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'input_text'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 elif kind == 'refusal':
                     if True:
                         v0 = b.get('refusal', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'refusal'}
-                            del b['refusal']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['refusal']
+                                o = {'source': b}
                                 if not K7.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/message/assistant/refusal', [k for k in b if k not in K7])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'refusal'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 elif kind == 'input_image':
                     if True:
                         v0 = b.get('image_url', MISSING)
-                        if (v0 is not MISSING and (v0c := C_data_url.take(v0, None)) is not None):
-                            del b['type']
-                            o = {}
-                            marks = {}
+                        if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
                             ps = None
-                            del b['image_url']
-                            if v0c[1] is not NO_MARK:
-                                ps = {'image_url': v0c[1]} if ps is None else {**ps, 'image_url': v0c[1]}
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0][0], 'data': v0c[0][1], 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if v0c[2] is not NO_MARK:
+                                ps = {'image_url': v0c[2]} if ps is None else {**ps, 'image_url': v0c[2]}
+                            if len(b) != 2:
+                                del b['type']
+                                del b['image_url']
+                                o = {'source': b}
                                 if not K3.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/message/assistant/input_image', [k for k in b if k not in K3])
+                            else:
+                                o = {}
                             if ps:
-                                marks['spelling'] = ps
-                            if marks:
-                                o['pond'] = marks
+                                o['pond'] = {'spelling': ps}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0], 'data': v0c[1], 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/message/assistant/' + kind, ())
@@ -661,22 +643,23 @@ def read_2_response_item_message_assistant(r, c):
         del r__payload['content']
         b = {'text': items}
         v0 = b.get('text', MISSING)
-        o = {}
         del b['text']
-        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-        p0.append(p)
         if b:
-            o['source'] = b
+            o = {'source': b}
             if not K6.issuperset(b):
                 c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K6])
+        else:
+            o = {}
+        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p0.append(p)
         pond.setdefault('shape', {})['payload.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if not K0.issuperset(r):
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/message/assistant', [k for k in r if k not in K0])
-    if not K4.issuperset(r__payload):
+    if r__payload and not K4.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/message/assistant.payload', [k for k in r__payload if k not in K4])
     if absent:
         pond['absent'] = absent
@@ -697,8 +680,8 @@ def write_2_response_item_message_assistant(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -708,11 +691,11 @@ def write_2_response_item_message_assistant(events, c):
     if 'id' not in r__payload and 'payload.id' not in absent:
         r__payload['id'] = pond.get('id', first['id'])
     if 'phase' not in r__payload and 'payload.phase' not in absent:
-        t0 = at(first, 'options', 'openai', 'phase')
+        t0 = v.get('phase', MISSING) if type(v := options.get('openai')) is dict else MISSING
         if t0 is not MISSING:
             r__payload['phase'] = t0
     if 'status' not in r__payload and 'payload.status' not in absent:
-        t0 = at(first, 'options', 'openai', 'status')
+        t0 = v.get('status', MISSING) if type(v := options.get('openai')) is dict else MISSING
         if t0 is not MISSING:
             r__payload['status'] = t0
     if 'type' not in r__payload and 'payload.type' not in absent:
@@ -720,21 +703,27 @@ def write_2_response_item_message_assistant(events, c):
     if 'role' not in r__payload and 'payload.role' not in absent:
         r__payload['role'] = 'assistant'
     q0_0 = []
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K8[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K8[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K8[p['type']]
         if label == 'output_text':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'output_text'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'output_text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'output_text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
@@ -775,12 +764,12 @@ def write_2_response_item_message_assistant(events, c):
                 t0 = p.get('media_type', MISSING)
                 t1 = p.get('data', MISSING)
                 if t0 is not MISSING and t1 is not MISSING:
-                    b['image_url'] = C_data_url.write((t0, t1,), ps.get('image_url', NO_MARK), None)
+                    b['image_url'] = W_data_url((t0, t1,), ps.get('image_url', NO_MARK), None)
             q0_0.append(b)
         else:
             raise Broken('`response_item/message/assistant` has no block ' + f'`{label}`')
-    shape = pond.get('shape', EMPTY).get('payload.content', 'list')
-    weave = pond.get('weave', EMPTY).get('payload.content')
+    shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
+    weave = pond['weave'].get('payload.content') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'content' in r__payload:
         pass
     elif shape == 'string':
@@ -794,17 +783,14 @@ def write_2_response_item_message_assistant(events, c):
 
 
 def read_3_response_item_message_developer_(r, c):
-    # 'response_item/message/developer+': line 92 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/message/developer+': line 93 of the mapping
+    r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/developer+'}
     absent = spelling = None
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -820,7 +806,6 @@ def read_3_response_item_message_developer_(r, c):
         elif v not in (None, ''):
             c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     del r['type']
-    ts = c.anchor
     content = ''
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -828,29 +813,26 @@ def read_3_response_item_message_developer_(r, c):
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
     v = r__payload.pop('content', MISSING)
-    if v is not MISSING and (x := C_texts.take(v, 'input_text')) is not None:
+    if v is not MISSING and (x := T_texts(v, 'input_text')) is not None:
         if x[1] is not NO_MARK:
             spelling = {'payload.content': x[1]} if spelling is None else {**spelling, 'payload.content': x[1]}
-        content = x[0][0]
+        content = x[0]
     elif v is not MISSING:
         r__payload['content'] = v
         c.note('source-type', '$.payload.content', f'expected string, found {kind_of(v)}')
     else:
         absent = ['payload.content'] if absent is None else [*absent, 'payload.content']
-    v = r__payload.pop('type', MISSING)
-    if v != 'message':
-        if v is MISSING:
-            absent = ['payload.type'] if absent is None else [*absent, 'payload.type']
-        else:
-            r__payload['type'] = v
-    if not K0.issuperset(r):
+    del r__payload['type']
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/message/developer+', [k for k in r if k not in K0])
-    if not K9.issuperset(r__payload):
+    if r__payload and not K9.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/message/developer+.payload', [k for k in r__payload if k not in K9])
     if absent:
         pond['absent'] = absent
@@ -868,8 +850,8 @@ def write_3_response_item_message_developer_(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -881,41 +863,34 @@ def write_3_response_item_message_developer_(events, c):
     if 'content' not in r__payload and 'payload.content' not in absent:
         t0 = first.get('content', MISSING)
         if t0 is not MISSING:
-            r__payload['content'] = C_texts.write((t0,), spelling.get('payload.content', NO_MARK), 'input_text')
+            r__payload['content'] = W_texts((t0,), spelling.get('payload.content', NO_MARK), 'input_text')
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'message'
     return r
 
 
 def read_4_response_item_no_type_user(r, c):
-    # 'response_item/no-type/user': line 102 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/no-type/user': line 103 of the mapping
+    r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/user'}
     absent = spelling = None
     mid = c.derive(r)
     w_harness = False
     del r['type']
-    ts = c.anchor
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r__payload.pop('role', MISSING)
-    if v != 'user':
-        if v is MISSING:
-            absent = ['payload.role'] if absent is None else [*absent, 'payload.role']
-        else:
-            r__payload['role'] = v
+    del r__payload['role']
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
@@ -927,9 +902,14 @@ def read_4_response_item_no_type_user(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/no-type/user/input_text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
                             runs, x = (), v0
                             if w_harness:
                                 k = INJECTED
@@ -937,24 +917,25 @@ def read_4_response_item_no_type_user(r, c):
                                 k = CONVERSATIONAL
                             else:
                                 (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
                             p0.append(p)
-                            if b:
-                                o['source'] = b
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/no-type/user/input_text', [k for k in b if k not in K2])
                             for k, x in runs:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'text':
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'text'}
-                            del b['text']
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'response_item/no-type/user/text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'text'}
                             runs, x = (), v0
                             if w_harness:
                                 k = INJECTED
@@ -962,15 +943,10 @@ def read_4_response_item_no_type_user(r, c):
                                 k = CONVERSATIONAL
                             else:
                                 (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
                             p0.append(p)
-                            if b:
-                                o['source'] = b
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/no-type/user/text', [k for k in b if k not in K2])
-                            o['pond'] = marks
                             for k, x in runs:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/no-type/user/' + kind, ())
@@ -988,8 +964,13 @@ def read_4_response_item_no_type_user(r, c):
         del r__payload['content']
         b = {'text': items}
         v0 = b.get('text', MISSING)
-        o = {}
         del b['text']
+        if b:
+            o = {'source': b}
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'response_item/no-type/user/input_text', [k for k in b if k not in K2])
+        else:
+            o = {}
         runs, x = (), v0
         if w_harness:
             k = INJECTED
@@ -997,22 +978,18 @@ def read_4_response_item_no_type_user(r, c):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
-        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
         p0.append(p)
-        if b:
-            o['source'] = b
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'response_item/no-type/user/input_text', [k for k in b if k not in K2])
         for k, x in runs:
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
         pond.setdefault('shape', {})['payload.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if not K10.issuperset(r):
+    if len(r) > 1 and not K10.issuperset(r):
         c.drift('source-drift-field', 'response_item/no-type/user', [k for k in r if k not in K10])
-    if not K11.issuperset(r__payload):
+    if r__payload and not K11.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/no-type/user.payload', [k for k in r__payload if k not in K11])
     if absent:
         pond['absent'] = absent
@@ -1031,8 +1008,8 @@ def write_4_response_item_no_type_user(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -1042,21 +1019,27 @@ def write_4_response_item_no_type_user(events, c):
     if 'role' not in r__payload and 'payload.role' not in absent:
         r__payload['role'] = 'user'
     q0_0 = []
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K12[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K12[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K12[p['type']]
         if label == 'input_text':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'input_text'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'input_text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'input_text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
@@ -1070,8 +1053,8 @@ def write_4_response_item_no_type_user(events, c):
             q0_0.append(b)
         else:
             raise Broken('`response_item/no-type/user` has no block ' + f'`{label}`')
-    shape = pond.get('shape', EMPTY).get('payload.content', 'list')
-    weave = pond.get('weave', EMPTY).get('payload.content')
+    shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
+    weave = pond['weave'].get('payload.content') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'content' in r__payload:
         pass
     elif shape == 'string':
@@ -1085,33 +1068,26 @@ def write_4_response_item_no_type_user(events, c):
 
 
 def read_5_response_item_no_type_assistant(r, c):
-    # 'response_item/no-type/assistant': line 111 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/no-type/assistant': line 112 of the mapping
+    r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/assistant'}
     absent = spelling = None
     mid = c.derive(r)
     del r['type']
-    ts = c.anchor
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r__payload.pop('role', MISSING)
-    if v != 'assistant':
-        if v is MISSING:
-            absent = ['payload.role'] if absent is None else [*absent, 'payload.role']
-        else:
-            r__payload['role'] = v
+    del r__payload['role']
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
@@ -1123,32 +1099,33 @@ def read_5_response_item_no_type_assistant(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/no-type/assistant/output_text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 elif kind == 'text':
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'text'}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/no-type/assistant/text', [k for k in b if k not in K2])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'text'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/no-type/assistant/' + kind, ())
@@ -1166,22 +1143,23 @@ def read_5_response_item_no_type_assistant(r, c):
         del r__payload['content']
         b = {'text': items}
         v0 = b.get('text', MISSING)
-        o = {}
         del b['text']
-        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-        p0.append(p)
         if b:
-            o['source'] = b
+            o = {'source': b}
             if not K2.issuperset(b):
                 c.drift('source-drift-field', 'response_item/no-type/assistant/output_text', [k for k in b if k not in K2])
+        else:
+            o = {}
+        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p0.append(p)
         pond.setdefault('shape', {})['payload.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if not K10.issuperset(r):
+    if len(r) > 1 and not K10.issuperset(r):
         c.drift('source-drift-field', 'response_item/no-type/assistant', [k for k in r if k not in K10])
-    if not K11.issuperset(r__payload):
+    if r__payload and not K11.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/no-type/assistant.payload', [k for k in r__payload if k not in K11])
     if absent:
         pond['absent'] = absent
@@ -1200,8 +1178,8 @@ def write_5_response_item_no_type_assistant(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -1211,21 +1189,27 @@ def write_5_response_item_no_type_assistant(events, c):
     if 'role' not in r__payload and 'payload.role' not in absent:
         r__payload['role'] = 'assistant'
     q0_0 = []
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K13[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K13[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K13[p['type']]
         if label == 'output_text':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'output_text'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'output_text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'output_text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
@@ -1239,8 +1223,8 @@ def write_5_response_item_no_type_assistant(events, c):
             q0_0.append(b)
         else:
             raise Broken('`response_item/no-type/assistant` has no block ' + f'`{label}`')
-    shape = pond.get('shape', EMPTY).get('payload.content', 'list')
-    weave = pond.get('weave', EMPTY).get('payload.content')
+    shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
+    weave = pond['weave'].get('payload.content') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'content' in r__payload:
         pass
     elif shape == 'string':
@@ -1254,17 +1238,14 @@ def write_5_response_item_no_type_assistant(events, c):
 
 
 def read_6_response_item_agent_message(r, c):
-    # 'response_item/agent_message': line 120 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/agent_message': line 121 of the mapping
+    r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/agent_message'}
     absent = spelling = None
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -1280,23 +1261,19 @@ def read_6_response_item_agent_message(r, c):
         elif v not in (None, ''):
             c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     del r['type']
-    ts = c.anchor
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r__payload.pop('type', MISSING)
-    if v != 'agent_message':
-        if v is MISSING:
-            absent = ['payload.type'] if absent is None else [*absent, 'payload.type']
-        else:
-            r__payload['type'] = v
+    del r__payload['type']
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
@@ -1308,15 +1285,16 @@ def read_6_response_item_agent_message(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'injected', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/agent_message/input_text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'injected', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/agent_message/' + kind, ())
@@ -1334,9 +1312,9 @@ def read_6_response_item_agent_message(r, c):
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list, found {kind_of(items)}')
-    if not K0.issuperset(r):
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/agent_message', [k for k in r if k not in K0])
-    if not K14.issuperset(r__payload):
+    if r__payload and not K14.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/agent_message.payload', [k for k in r__payload if k not in K14])
     if absent:
         pond['absent'] = absent
@@ -1355,8 +1333,8 @@ def write_6_response_item_agent_message(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -1368,26 +1346,32 @@ def write_6_response_item_agent_message(events, c):
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'agent_message'
     q0_0 = []
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K12[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K12[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K12[p['type']]
         if label == 'input_text':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'input_text'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'input_text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'input_text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q0_0.append(b)
         else:
             raise Broken('`response_item/agent_message` has no block ' + f'`{label}`')
-    shape = pond.get('shape', EMPTY).get('payload.content', 'list')
-    weave = pond.get('weave', EMPTY).get('payload.content')
+    shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
+    weave = pond['weave'].get('payload.content') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'content' in r__payload:
         pass
     elif weave is None:
@@ -1399,17 +1383,14 @@ def write_6_response_item_agent_message(events, c):
 
 
 def read_7_response_item_reasoning(r, c):
-    # 'response_item/reasoning': line 131 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/reasoning': line 132 of the mapping
+    r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/reasoning'}
     absent = spelling = None
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -1425,7 +1406,6 @@ def read_7_response_item_reasoning(r, c):
         elif v not in (None, ''):
             c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     del r['type']
-    ts = c.anchor
     options = {}
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -1433,9 +1413,11 @@ def read_7_response_item_reasoning(r, c):
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
     v = r__payload.pop('encrypted_content', MISSING)
     if v is not MISSING:
@@ -1444,12 +1426,7 @@ def read_7_response_item_reasoning(r, c):
         r__payload['encrypted_content'] = v
         if v is not None:
             c.note('source-type', '$.payload.encrypted_content', f'expected any, found {kind_of(v)}')
-    v = r__payload.pop('type', MISSING)
-    if v != 'reasoning':
-        if v is MISSING:
-            absent = ['payload.type'] if absent is None else [*absent, 'payload.type']
-        else:
-            r__payload['type'] = v
+    del r__payload['type']
     p0 = []
     items = r__payload.get('summary', MISSING)
     if type(items) is list:
@@ -1461,15 +1438,16 @@ def read_7_response_item_reasoning(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/reasoning/summary_text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/reasoning/' + kind, ())
@@ -1497,34 +1475,34 @@ def read_7_response_item_reasoning(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'reasoning_text'}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/reasoning/reasoning_text', [k for k in b if k not in K2])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'reasoning_text'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 elif kind == 'text':
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'text'}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'response_item/reasoning/text', [k for k in b if k not in K2])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'text'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'response_item/reasoning/' + kind, ())
@@ -1542,9 +1520,9 @@ def read_7_response_item_reasoning(r, c):
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list, found {kind_of(items)}')
-    if not K0.issuperset(r):
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/reasoning', [k for k in r if k not in K0])
-    if not K15.issuperset(r__payload):
+    if r__payload and not K15.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/reasoning.payload', [k for k in r__payload if k not in K15])
     if absent:
         pond['absent'] = absent
@@ -1565,8 +1543,8 @@ def write_7_response_item_reasoning(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -1576,28 +1554,34 @@ def write_7_response_item_reasoning(events, c):
     if 'id' not in r__payload and 'payload.id' not in absent:
         r__payload['id'] = pond.get('id', first['id'])
     if 'encrypted_content' not in r__payload and 'payload.encrypted_content' not in absent:
-        t0 = at(first, 'options', 'openai', 'encrypted_content')
+        t0 = v.get('encrypted_content', MISSING) if type(v := options.get('openai')) is dict else MISSING
         if t0 is not MISSING:
             r__payload['encrypted_content'] = t0
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'reasoning'
     q0_0 = []
     q1_0 = []
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K16[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K16[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K16[p['type']]
         if label == 'summary_text':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'summary_text'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'summary_text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'summary_text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q0_0.append(b)
         elif label == 'reasoning_text':
             b = o.get('source')
@@ -1621,8 +1605,8 @@ def write_7_response_item_reasoning(events, c):
             q1_0.append(b)
         else:
             raise Broken('`response_item/reasoning` has no block ' + f'`{label}`')
-    shape = pond.get('shape', EMPTY).get('payload.summary', 'list')
-    weave = pond.get('weave', EMPTY).get('payload.summary')
+    shape = pond['shape'].get('payload.summary', 'list') if 'shape' in pond else 'list'
+    weave = pond['weave'].get('payload.summary') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'summary' in r__payload:
         pass
     elif weave is None:
@@ -1630,8 +1614,8 @@ def write_7_response_item_reasoning(events, c):
     else:
         sources = {'0': iter(q0_0), 'r': iter(r__payload.get('summary') or ())}
         r__payload['summary'] = [next(sources[k]) for k in weave]
-    shape = pond.get('shape', EMPTY).get('payload.content', 'list')
-    weave = pond.get('weave', EMPTY).get('payload.content')
+    shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
+    weave = pond['weave'].get('payload.content') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'content' in r__payload:
         pass
     elif weave is None:
@@ -1643,18 +1627,15 @@ def write_7_response_item_reasoning(events, c):
 
 
 def read_8_response_item_function_call(r, c):
-    # 'response_item/function_call': line 146 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/function_call': line 147 of the mapping
+    r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_37_carry(r, c)
     e0_2 = r__payload.get('arguments', MISSING)
-    if not (e0_2 is not MISSING and (e0_2c := C_json_text.take(e0_2, None)) is not None):
+    if not (e0_2 is not MISSING and (e0_2c := T_json_text(e0_2, None)) is not None):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_37_carry(r, c)
     sid = c.session_id
@@ -1662,7 +1643,7 @@ def read_8_response_item_function_call(r, c):
     absent = spelling = None
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -1678,26 +1659,19 @@ def read_8_response_item_function_call(r, c):
         elif v not in (None, ''):
             c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     del r['type']
-    ts = c.anchor
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r__payload.pop('type', MISSING)
-    if v != 'function_call':
-        if v is MISSING:
-            absent = ['payload.type'] if absent is None else [*absent, 'payload.type']
-        else:
-            r__payload['type'] = v
-    p0 = []
-    o = {}
-    marks = {}
+    del r__payload['type']
     ps = None
     del r__payload['name']
     del r__payload['arguments']
@@ -1710,20 +1684,18 @@ def read_8_response_item_function_call(r, c):
         e0_0_fits = False
         if e0_0 is not MISSING:
             c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0][0], 'provider_executed': False, 'provenance': 'conversational', 'options': o}
-    p0.append(p)
-    if e0_0_fits:
-        p['call_id'] = e0_0
-    v = p.get('call_id')
-    if type(v) is str:
-        c.calls[v] = p['name']
+    o = {}
     if ps:
-        marks['spelling'] = ps
-    if marks:
-        o['pond'] = marks
-    if not K0.issuperset(r):
+        o['pond'] = {'spelling': ps}
+    if e0_0_fits:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0], 'provider_executed': False, 'provenance': 'conversational', 'options': o, 'call_id': e0_0}
+    else:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0], 'provider_executed': False, 'provenance': 'conversational', 'options': o}
+    if e0_0_fits:
+        c.calls[e0_0] = e0_1
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/function_call', [k for k in r if k not in K0])
-    if not K17.issuperset(r__payload):
+    if r__payload and not K17.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/function_call.payload', [k for k in r__payload if k not in K17])
     if absent:
         pond['absent'] = absent
@@ -1731,8 +1703,7 @@ def read_8_response_item_function_call(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_8_response_item_function_call(events, c):
@@ -1742,8 +1713,8 @@ def write_8_response_item_function_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -1754,12 +1725,15 @@ def write_8_response_item_function_call(events, c):
         r__payload['id'] = pond.get('id', first['id'])
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'function_call'
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K18[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K18[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'call_id' not in r__payload and 'payload.call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -1772,18 +1746,15 @@ def write_8_response_item_function_call(events, c):
             if 'arguments' not in r__payload and 'payload.arguments' not in pa:
                 t0 = p.get('params', MISSING)
                 if t0 is not MISSING:
-                    r__payload['arguments'] = C_json_text.write((t0,), ps.get('payload.arguments', NO_MARK), None)
+                    r__payload['arguments'] = W_json_text((t0,), ps.get('payload.arguments', NO_MARK), None)
         else:
             raise Broken('`response_item/function_call` has no block ' + f'`{label}`')
     return r
 
 
 def read_9_response_item_custom_tool_call(r, c):
-    # 'response_item/custom_tool_call': line 160 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/custom_tool_call': line 161 of the mapping
+    r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('name', MISSING)
     if not (type(e0_1) is str):
@@ -1798,7 +1769,7 @@ def read_9_response_item_custom_tool_call(r, c):
     absent = spelling = None
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -1814,25 +1785,19 @@ def read_9_response_item_custom_tool_call(r, c):
         elif v not in (None, ''):
             c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     del r['type']
-    ts = c.anchor
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r__payload.pop('type', MISSING)
-    if v != 'custom_tool_call':
-        if v is MISSING:
-            absent = ['payload.type'] if absent is None else [*absent, 'payload.type']
-        else:
-            r__payload['type'] = v
-    p0 = []
-    o = {}
+    del r__payload['type']
     del r__payload['name']
     del r__payload['input']
     if type(e0_0) is str:
@@ -1842,16 +1807,15 @@ def read_9_response_item_custom_tool_call(r, c):
         e0_0_fits = False
         if e0_0 is not MISSING:
             c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False, 'provenance': 'conversational', 'options': o}
-    p0.append(p)
     if e0_0_fits:
-        p['call_id'] = e0_0
-    v = p.get('call_id')
-    if type(v) is str:
-        c.calls[v] = p['name']
-    if not K0.issuperset(r):
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False, 'provenance': 'conversational', 'options': {}, 'call_id': e0_0}
+    else:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False, 'provenance': 'conversational', 'options': {}}
+    if e0_0_fits:
+        c.calls[e0_0] = e0_1
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/custom_tool_call', [k for k in r if k not in K0])
-    if not K19.issuperset(r__payload):
+    if r__payload and not K19.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/custom_tool_call.payload', [k for k in r__payload if k not in K19])
     if absent:
         pond['absent'] = absent
@@ -1859,8 +1823,7 @@ def read_9_response_item_custom_tool_call(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_9_response_item_custom_tool_call(events, c):
@@ -1870,8 +1833,8 @@ def write_9_response_item_custom_tool_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -1882,12 +1845,15 @@ def write_9_response_item_custom_tool_call(events, c):
         r__payload['id'] = pond.get('id', first['id'])
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'custom_tool_call'
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K18[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K18[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'call_id' not in r__payload and 'payload.call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -1907,11 +1873,8 @@ def write_9_response_item_custom_tool_call(events, c):
 
 
 def read_10_response_item_function_call_output_(r, c):
-    # 'response_item/function_call_output+': line 174 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/function_call_output+': line 175 of the mapping
+    r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('output', MISSING)
     sid = c.session_id
@@ -1919,7 +1882,7 @@ def read_10_response_item_function_call_output_(r, c):
     absent = spelling = None
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -1935,19 +1898,18 @@ def read_10_response_item_function_call_output_(r, c):
         elif v not in (None, ''):
             c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     del r['type']
-    ts = c.anchor
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    p0 = []
-    o = {}
     if type(e0_0) is str:
         e0_0_fits = True
         del r__payload['call_id']
@@ -1962,20 +1924,19 @@ def read_10_response_item_function_call_output_(r, c):
         e0_1_fits = False
         if e0_1 is not MISSING:
             c.note('source-type', '$.payload.output', f'expected any, found {kind_of(e0_1)}')
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
-    p0.append(p)
-    if e0_0_fits:
-        p['call_id'] = e0_0
-    if e0_1_fits:
-        p['result'] = e0_1
-    v = p.get('call_id')
-    if type(v) is str and v in c.calls:
-        p['name'] = c.calls[v]
-    if 'failed' in c.facts:
-        p['is_failure'] = c.facts['failed']
-    if not K0.issuperset(r):
+    if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'call_id': e0_0, 'result': e0_1, 'name': known}
+    else:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        if e0_0_fits:
+            p['call_id'] = e0_0
+        if e0_1_fits:
+            p['result'] = e0_1
+        if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
+            p['name'] = known
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/function_call_output+', [k for k in r if k not in K0])
-    if not K20.issuperset(r__payload):
+    if r__payload and not K20.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/function_call_output+.payload', [k for k in r__payload if k not in K20])
     if absent:
         pond['absent'] = absent
@@ -1983,8 +1944,7 @@ def read_10_response_item_function_call_output_(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_10_response_item_function_call_output_(events, c):
@@ -1994,8 +1954,8 @@ def write_10_response_item_function_call_output_(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -2004,12 +1964,15 @@ def write_10_response_item_function_call_output_(events, c):
             r['timestamp'] = spelling.get('timestamp', t0)
     if 'id' not in r__payload and 'payload.id' not in absent:
         r__payload['id'] = pond.get('id', first['id'])
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K21[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K21[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'call_id' not in r__payload and 'payload.call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -2025,11 +1988,8 @@ def write_10_response_item_function_call_output_(events, c):
 
 
 def read_11_response_item_web_search_call_(r, c):
-    # 'response_item/web_search_call+': line 188 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/web_search_call+': line 189 of the mapping
+    r__payload = r['payload']
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
@@ -2044,7 +2004,7 @@ def read_11_response_item_web_search_call_(r, c):
     absent = spelling = None
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -2060,19 +2020,18 @@ def read_11_response_item_web_search_call_(r, c):
         elif v not in (None, ''):
             c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     del r['type']
-    ts = c.anchor
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    p0 = []
-    o = {}
     del r__payload['type']
     del r__payload['action']
     if type(e0_2) is str:
@@ -2083,16 +2042,15 @@ def read_11_response_item_web_search_call_(r, c):
         if e0_2 is not MISSING:
             if e0_2 is not None:
                 c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_2)}')
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': True, 'provenance': 'conversational', 'options': o}
-    p0.append(p)
     if e0_2_fits:
-        p['call_id'] = e0_2
-    v = p.get('call_id')
-    if type(v) is str:
-        c.calls[v] = p['name']
-    if not K0.issuperset(r):
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': True, 'provenance': 'conversational', 'options': {}, 'call_id': e0_2}
+    else:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': True, 'provenance': 'conversational', 'options': {}}
+    if e0_2_fits:
+        c.calls[e0_2] = e0_0
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/web_search_call+', [k for k in r if k not in K0])
-    if not K22.issuperset(r__payload):
+    if r__payload and not K22.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/web_search_call+.payload', [k for k in r__payload if k not in K22])
     if absent:
         pond['absent'] = absent
@@ -2100,8 +2058,7 @@ def read_11_response_item_web_search_call_(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_11_response_item_web_search_call_(events, c):
@@ -2111,8 +2068,8 @@ def write_11_response_item_web_search_call_(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -2121,12 +2078,15 @@ def write_11_response_item_web_search_call_(events, c):
             r['timestamp'] = spelling.get('timestamp', t0)
     if 'id' not in r__payload and 'payload.id' not in absent:
         r__payload['id'] = pond.get('id', first['id'])
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K18[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K18[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'type' not in r__payload and 'payload.type' not in pa:
                 t0 = p.get('name', MISSING)
@@ -2146,11 +2106,8 @@ def write_11_response_item_web_search_call_(events, c):
 
 
 def read_12_response_item_tool_search_call(r, c):
-    # 'response_item/tool_search_call': line 201 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/tool_search_call': line 202 of the mapping
+    r__payload = r['payload']
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
@@ -2165,7 +2122,7 @@ def read_12_response_item_tool_search_call(r, c):
     absent = spelling = None
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -2181,19 +2138,18 @@ def read_12_response_item_tool_search_call(r, c):
         elif v not in (None, ''):
             c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     del r['type']
-    ts = c.anchor
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    p0 = []
-    o = {}
     del r__payload['type']
     del r__payload['arguments']
     if type(e0_2) is str:
@@ -2204,16 +2160,15 @@ def read_12_response_item_tool_search_call(r, c):
         if e0_2 is not MISSING:
             if e0_2 is not None:
                 c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_2)}')
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': o}
-    p0.append(p)
     if e0_2_fits:
-        p['call_id'] = e0_2
-    v = p.get('call_id')
-    if type(v) is str:
-        c.calls[v] = p['name']
-    if not K0.issuperset(r):
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': {}, 'call_id': e0_2}
+    else:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': {}}
+    if e0_2_fits:
+        c.calls[e0_2] = e0_0
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_search_call', [k for k in r if k not in K0])
-    if not K23.issuperset(r__payload):
+    if r__payload and not K23.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/tool_search_call.payload', [k for k in r__payload if k not in K23])
     if absent:
         pond['absent'] = absent
@@ -2221,8 +2176,7 @@ def read_12_response_item_tool_search_call(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_12_response_item_tool_search_call(events, c):
@@ -2232,8 +2186,8 @@ def write_12_response_item_tool_search_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -2242,12 +2196,15 @@ def write_12_response_item_tool_search_call(events, c):
             r['timestamp'] = spelling.get('timestamp', t0)
     if 'id' not in r__payload and 'payload.id' not in absent:
         r__payload['id'] = pond.get('id', first['id'])
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K18[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K18[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'type' not in r__payload and 'payload.type' not in pa:
                 t0 = p.get('name', MISSING)
@@ -2267,11 +2224,8 @@ def write_12_response_item_tool_search_call(events, c):
 
 
 def read_13_response_item_tool_search_output(r, c):
-    # 'response_item/tool_search_output': line 214 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/tool_search_output': line 215 of the mapping
+    r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('tools', MISSING)
     sid = c.session_id
@@ -2279,7 +2233,7 @@ def read_13_response_item_tool_search_output(r, c):
     absent = spelling = None
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -2295,25 +2249,19 @@ def read_13_response_item_tool_search_output(r, c):
         elif v not in (None, ''):
             c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     del r['type']
-    ts = c.anchor
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r__payload.pop('type', MISSING)
-    if v != 'tool_search_output':
-        if v is MISSING:
-            absent = ['payload.type'] if absent is None else [*absent, 'payload.type']
-        else:
-            r__payload['type'] = v
-    p0 = []
-    o = {}
+    del r__payload['type']
     if type(e0_0) is str:
         e0_0_fits = True
         del r__payload['call_id']
@@ -2328,20 +2276,19 @@ def read_13_response_item_tool_search_output(r, c):
         e0_1_fits = False
         if e0_1 is not MISSING:
             c.note('source-type', '$.payload.tools', f'expected any, found {kind_of(e0_1)}')
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
-    p0.append(p)
-    if e0_0_fits:
-        p['call_id'] = e0_0
-    if e0_1_fits:
-        p['result'] = e0_1
-    v = p.get('call_id')
-    if type(v) is str and v in c.calls:
-        p['name'] = c.calls[v]
-    if 'failed' in c.facts:
-        p['is_failure'] = c.facts['failed']
-    if not K0.issuperset(r):
+    if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'call_id': e0_0, 'result': e0_1, 'name': known}
+    else:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        if e0_0_fits:
+            p['call_id'] = e0_0
+        if e0_1_fits:
+            p['result'] = e0_1
+        if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
+            p['name'] = known
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_search_output', [k for k in r if k not in K0])
-    if not K24.issuperset(r__payload):
+    if r__payload and not K24.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/tool_search_output.payload', [k for k in r__payload if k not in K24])
     if absent:
         pond['absent'] = absent
@@ -2349,8 +2296,7 @@ def read_13_response_item_tool_search_output(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_13_response_item_tool_search_output(events, c):
@@ -2360,8 +2306,8 @@ def write_13_response_item_tool_search_output(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -2372,12 +2318,15 @@ def write_13_response_item_tool_search_output(events, c):
         r__payload['id'] = pond.get('id', first['id'])
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'tool_search_output'
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K21[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K21[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'call_id' not in r__payload and 'payload.call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -2393,11 +2342,8 @@ def write_13_response_item_tool_search_output(events, c):
 
 
 def read_14_response_item_image_generation_call(r, c):
-    # 'response_item/image_generation_call': line 228 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/image_generation_call': line 229 of the mapping
+    r__payload = r['payload']
     e0_0 = r__payload.get('result', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a FilePart needs; the record is carried whole')
@@ -2407,7 +2353,7 @@ def read_14_response_item_image_generation_call(r, c):
     absent = spelling = None
     v = r__payload.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -2423,31 +2369,24 @@ def read_14_response_item_image_generation_call(r, c):
         elif v not in (None, ''):
             c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     del r['type']
-    ts = c.anchor
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r__payload.pop('type', MISSING)
-    if v != 'image_generation_call':
-        if v is MISSING:
-            absent = ['payload.type'] if absent is None else [*absent, 'payload.type']
-        else:
-            r__payload['type'] = v
-    p0 = []
-    o = {}
+    del r__payload['type']
     del r__payload['result']
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': e0_0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
-    p0.append(p)
-    if not K0.issuperset(r):
+    p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': e0_0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': {}}
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/image_generation_call', [k for k in r if k not in K0])
-    if not K25.issuperset(r__payload):
+    if r__payload and not K25.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/image_generation_call.payload', [k for k in r__payload if k not in K25])
     if absent:
         pond['absent'] = absent
@@ -2455,8 +2394,7 @@ def read_14_response_item_image_generation_call(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_14_response_item_image_generation_call(events, c):
@@ -2466,8 +2404,8 @@ def write_14_response_item_image_generation_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -2478,12 +2416,15 @@ def write_14_response_item_image_generation_call(events, c):
         r__payload['id'] = pond.get('id', first['id'])
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'image_generation_call'
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K26[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K26[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K26[p['type']]
         if label == 'self':
             if 'result' not in r__payload and 'payload.result' not in pa:
                 t0 = p.get('data', MISSING)
@@ -2495,11 +2436,8 @@ def write_14_response_item_image_generation_call(events, c):
 
 
 def read_15_response_item_tool_call(r, c):
-    # 'response_item/tool_call': line 240 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/tool_call': line 241 of the mapping
+    r__payload = r['payload']
     r__payload__function = r__payload.get('function')
     if type(r__payload__function) is not dict:
         c.note('source-structure', '$.payload.function', 'expected an object; the record is carried whole')
@@ -2517,35 +2455,25 @@ def read_15_response_item_tool_call(r, c):
     absent = spelling = None
     mid = c.derive(r)
     del r['type']
-    ts = c.anchor
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r__payload.pop('type', MISSING)
-    if v != 'tool_call':
-        if v is MISSING:
-            absent = ['payload.type'] if absent is None else [*absent, 'payload.type']
-        else:
-            r__payload['type'] = v
-    p0 = []
-    o = {}
+    del r__payload['type']
     del r__payload__function['name']
     del r__payload['arguments']
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': o}
-    p0.append(p)
-    v = p.get('call_id')
-    if type(v) is str:
-        c.calls[v] = p['name']
-    if not K10.issuperset(r):
+    p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': {}}
+    if len(r) > 1 and not K10.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_call', [k for k in r if k not in K10])
-    if not K27.issuperset(r__payload):
+    if len(r__payload) > 1 and not K27.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/tool_call.payload', [k for k in r__payload if k not in K27])
     if absent:
         pond['absent'] = absent
@@ -2553,8 +2481,7 @@ def read_15_response_item_tool_call(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_15_response_item_tool_call(events, c):
@@ -2564,8 +2491,8 @@ def write_15_response_item_tool_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r__payload__function = r__payload.setdefault('function', {})
     r['type'] = 'response_item'
@@ -2575,12 +2502,15 @@ def write_15_response_item_tool_call(events, c):
             r['timestamp'] = spelling.get('timestamp', t0)
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'tool_call'
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K18[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K18[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'name' not in r__payload__function and 'payload.function.name' not in pa:
                 t0 = p.get('name', MISSING)
@@ -2596,11 +2526,8 @@ def write_15_response_item_tool_call(events, c):
 
 
 def read_16_response_item_tool_result(r, c):
-    # 'response_item/tool_result': line 251 of the mapping
-    r__payload = r.get('payload')
-    if type(r__payload) is not dict:
-        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+    # 'response_item/tool_result': line 252 of the mapping
+    r__payload = r['payload']
     e0_0 = r__payload.get('name', MISSING)
     e0_1 = r__payload.get('result', MISSING)
     sid = c.session_id
@@ -2608,25 +2535,19 @@ def read_16_response_item_tool_result(r, c):
     absent = spelling = None
     mid = c.derive(r)
     del r['type']
-    ts = c.anchor
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r__payload.pop('type', MISSING)
-    if v != 'tool_result':
-        if v is MISSING:
-            absent = ['payload.type'] if absent is None else [*absent, 'payload.type']
-        else:
-            r__payload['type'] = v
-    p0 = []
-    o = {}
+    del r__payload['type']
     if type(e0_0) is str:
         e0_0_fits = True
         del r__payload['name']
@@ -2641,17 +2562,17 @@ def read_16_response_item_tool_result(r, c):
         e0_1_fits = False
         if e0_1 is not MISSING:
             c.note('source-type', '$.payload.result', f'expected any, found {kind_of(e0_1)}')
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
-    p0.append(p)
-    if e0_0_fits:
-        p['name'] = e0_0
-    if e0_1_fits:
-        p['result'] = e0_1
-    if 'failed' in c.facts:
-        p['is_failure'] = c.facts['failed']
-    if not K10.issuperset(r):
+    if e0_0_fits and e0_1_fits:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'name': e0_0, 'result': e0_1}
+    else:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        if e0_0_fits:
+            p['name'] = e0_0
+        if e0_1_fits:
+            p['result'] = e0_1
+    if len(r) > 1 and not K10.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_result', [k for k in r if k not in K10])
-    if not K28.issuperset(r__payload):
+    if r__payload and not K28.issuperset(r__payload):
         c.drift('source-drift-field', 'response_item/tool_result.payload', [k for k in r__payload if k not in K28])
     if absent:
         pond['absent'] = absent
@@ -2659,8 +2580,7 @@ def read_16_response_item_tool_result(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_16_response_item_tool_result(events, c):
@@ -2670,8 +2590,8 @@ def write_16_response_item_tool_result(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -2680,12 +2600,15 @@ def write_16_response_item_tool_result(events, c):
             r['timestamp'] = spelling.get('timestamp', t0)
     if 'type' not in r__payload and 'payload.type' not in absent:
         r__payload['type'] = 'tool_result'
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K21[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K21[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'name' not in r__payload and 'payload.name' not in pa:
                 t0 = p.get('name', MISSING)
@@ -2701,7 +2624,7 @@ def write_16_response_item_tool_result(events, c):
 
 
 def read_17_compacted(r, c):
-    # 'compacted': line 263 of the mapping
+    # 'compacted': line 264 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
@@ -2711,7 +2634,6 @@ def read_17_compacted(r, c):
     absent = spelling = None
     mid = c.derive(r)
     del r['type']
-    ts = c.anchor
     content = ''
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -2719,9 +2641,11 @@ def read_17_compacted(r, c):
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
     v = r__payload.pop('message', MISSING)
     if type(v) is str:
@@ -2732,9 +2656,9 @@ def read_17_compacted(r, c):
         r__payload['message'] = v
         if v is not None:
             c.note('source-type', '$.payload.message', f'expected string, found {kind_of(v)}')
-    if not K0.issuperset(r):
+    if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'compacted', [k for k in r if k not in K0])
-    if not K29.issuperset(r__payload):
+    if r__payload and not K29.issuperset(r__payload):
         c.drift('source-drift-field', 'compacted.payload', [k for k in r__payload if k not in K29])
     if absent:
         pond['absent'] = absent
@@ -2752,8 +2676,8 @@ def write_17_compacted(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'compacted'
     if 'timestamp' not in r and 'timestamp' not in absent:
@@ -2768,14 +2692,14 @@ def write_17_compacted(events, c):
 
 
 def read_18_untyped_state(r, c):
-    # 'untyped/state': line 295 of the mapping
+    # 'untyped/state': line 297 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/state'}
     absent = spelling = None
     mid = c.derive(r)
     ts = c.anchor
     content = ''
-    if not K30.issuperset(r):
+    if r and not K30.issuperset(r):
         c.drift('source-drift-field', 'untyped/state', [k for k in r if k not in K30])
     if absent:
         pond['absent'] = absent
@@ -2793,18 +2717,17 @@ def write_18_untyped_state(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     return r
 
 
 def read_19_untyped_instructions_id(r, c):
-    # 'untyped/instructions/id': line 299 of the mapping
+    # 'untyped/instructions/id': line 301 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/instructions/id'}
     absent = spelling = None
     mid = c.derive(r)
-    ts = c.anchor
     content = ''
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -2812,9 +2735,11 @@ def read_19_untyped_instructions_id(r, c):
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
     v = r.pop('id', MISSING)
     if v != sid:
@@ -2822,7 +2747,7 @@ def read_19_untyped_instructions_id(r, c):
             absent = ['id'] if absent is None else [*absent, 'id']
         else:
             r['id'] = v
-    if not K31.issuperset(r):
+    if r and not K31.issuperset(r):
         c.drift('source-drift-field', 'untyped/instructions/id', [k for k in r if k not in K31])
     if absent:
         pond['absent'] = absent
@@ -2840,8 +2765,8 @@ def write_19_untyped_instructions_id(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     if 'timestamp' not in r and 'timestamp' not in absent:
         t0 = first.get('timestamp', MISSING)
         if t0 is not MISSING:
@@ -2852,7 +2777,7 @@ def write_19_untyped_instructions_id(events, c):
 
 
 def read_20_untyped_session_no_role(r, c):
-    # 'untyped/session/no-role': line 305 of the mapping
+    # 'untyped/session/no-role': line 307 of the mapping
     r__session = r.get('session')
     if type(r__session) is not dict:
         c.note('source-structure', '$.session', 'expected an object; the record is carried whole')
@@ -2861,7 +2786,6 @@ def read_20_untyped_session_no_role(r, c):
     pond = {'seq': c.seq, 'as': 'untyped/session/no-role'}
     absent = spelling = None
     mid = c.derive(r)
-    ts = c.anchor
     content = ''
     v = r__session.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -2869,9 +2793,11 @@ def read_20_untyped_session_no_role(r, c):
             spelling = {'session.timestamp': v} if spelling is None else {**spelling, 'session.timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r__session['timestamp'] = v
         c.note('source-type', '$.session.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['session.timestamp'] if absent is None else [*absent, 'session.timestamp']
     v = r__session.pop('id', MISSING)
     if v != sid:
@@ -2879,7 +2805,7 @@ def read_20_untyped_session_no_role(r, c):
             absent = ['session.id'] if absent is None else [*absent, 'session.id']
         else:
             r__session['id'] = v
-    if not K32.issuperset(r):
+    if len(r) > 1 and not K32.issuperset(r):
         c.drift('source-drift-field', 'untyped/session/no-role', [k for k in r if k not in K32])
     if absent:
         pond['absent'] = absent
@@ -2897,8 +2823,8 @@ def write_20_untyped_session_no_role(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__session = r.setdefault('session', {})
     if 'timestamp' not in r__session and 'session.timestamp' not in absent:
         t0 = first.get('timestamp', MISSING)
@@ -2910,13 +2836,13 @@ def write_20_untyped_session_no_role(events, c):
 
 
 def read_21_message_user(r, c):
-    # 'message/user': line 311 of the mapping
+    # 'message/user': line 313 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/user'}
     absent = spelling = None
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -2934,12 +2860,7 @@ def read_21_message_user(r, c):
     w_harness = False
     del r['type']
     ts = c.anchor
-    v = r.pop('role', MISSING)
-    if v != 'user':
-        if v is MISSING:
-            absent = ['role'] if absent is None else [*absent, 'role']
-        else:
-            r['role'] = v
+    del r['role']
     p0 = []
     items = r.get('content', MISSING)
     if type(items) is list:
@@ -2951,9 +2872,14 @@ def read_21_message_user(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'message/user/input_text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
                             runs, x = (), v0
                             if w_harness:
                                 k = INJECTED
@@ -2961,24 +2887,25 @@ def read_21_message_user(r, c):
                                 k = CONVERSATIONAL
                             else:
                                 (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
                             p0.append(p)
-                            if b:
-                                o['source'] = b
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'message/user/input_text', [k for k in b if k not in K2])
                             for k, x in runs:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'text':
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'text'}
-                            del b['text']
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'message/user/text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'text'}
                             runs, x = (), v0
                             if w_harness:
                                 k = INJECTED
@@ -2986,54 +2913,47 @@ def read_21_message_user(r, c):
                                 k = CONVERSATIONAL
                             else:
                                 (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
                             p0.append(p)
-                            if b:
-                                o['source'] = b
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'message/user/text', [k for k in b if k not in K2])
-                            o['pond'] = marks
                             for k, x in runs:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'input_image':
                     if True:
                         v0 = b.get('image_url', MISSING)
-                        if (v0 is not MISSING and (v0c := C_data_url.take(v0, None)) is not None):
-                            del b['type']
-                            o = {}
-                            marks = {}
+                        if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
                             ps = None
-                            del b['image_url']
-                            if v0c[1] is not NO_MARK:
-                                ps = {'image_url': v0c[1]} if ps is None else {**ps, 'image_url': v0c[1]}
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0][0], 'data': v0c[0][1], 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if v0c[2] is not NO_MARK:
+                                ps = {'image_url': v0c[2]} if ps is None else {**ps, 'image_url': v0c[2]}
+                            if len(b) != 2:
+                                del b['type']
+                                del b['image_url']
+                                o = {'source': b}
                                 if not K3.issuperset(b):
                                     c.drift('source-drift-field', 'message/user/input_image', [k for k in b if k not in K3])
+                            else:
+                                o = {}
                             if ps:
-                                marks['spelling'] = ps
-                            if marks:
-                                o['pond'] = marks
+                                o['pond'] = {'spelling': ps}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0], 'data': v0c[1], 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                     if True:
                         v0 = b.get('image_url', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'input_image#2'}
-                            del b['image_url']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['image_url']
+                                o = {'source': b}
                                 if not K3.issuperset(b):
                                     c.drift('source-drift-field', 'message/user/input_image#2', [k for k in b if k not in K3])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'input_image#2'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'message/user/' + kind, ())
@@ -3051,8 +2971,13 @@ def read_21_message_user(r, c):
         del r['content']
         b = {'text': items}
         v0 = b.get('text', MISSING)
-        o = {}
         del b['text']
+        if b:
+            o = {'source': b}
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'message/user/input_text', [k for k in b if k not in K2])
+        else:
+            o = {}
         runs, x = (), v0
         if w_harness:
             k = INJECTED
@@ -3060,20 +2985,16 @@ def read_21_message_user(r, c):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
-        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
         p0.append(p)
-        if b:
-            o['source'] = b
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'message/user/input_text', [k for k in b if k not in K2])
         for k, x in runs:
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
         pond.setdefault('shape', {})['content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if not K33.issuperset(r):
+    if r and not K33.issuperset(r):
         c.drift('source-drift-field', 'message/user', [k for k in r if k not in K33])
     if absent:
         pond['absent'] = absent
@@ -3092,29 +3013,35 @@ def write_21_message_user(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'message'
     if 'id' not in r and 'id' not in absent:
         r['id'] = pond.get('id', first['id'])
     if 'role' not in r and 'role' not in absent:
         r['role'] = 'user'
     q0_0 = []
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K5[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K5[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K5[p['type']]
         if label == 'input_text':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'input_text'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'input_text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'input_text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
@@ -3135,7 +3062,7 @@ def write_21_message_user(events, c):
                 t0 = p.get('media_type', MISSING)
                 t1 = p.get('data', MISSING)
                 if t0 is not MISSING and t1 is not MISSING:
-                    b['image_url'] = C_data_url.write((t0, t1,), ps.get('image_url', NO_MARK), None)
+                    b['image_url'] = W_data_url((t0, t1,), ps.get('image_url', NO_MARK), None)
             q0_0.append(b)
         elif label == 'input_image#2':
             b = o.get('source')
@@ -3149,8 +3076,8 @@ def write_21_message_user(events, c):
             q0_0.append(b)
         else:
             raise Broken('`message/user` has no block ' + f'`{label}`')
-    shape = pond.get('shape', EMPTY).get('content', 'list')
-    weave = pond.get('weave', EMPTY).get('content')
+    shape = pond['shape'].get('content', 'list') if 'shape' in pond else 'list'
+    weave = pond['weave'].get('content') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'content' in r:
         pass
     elif shape == 'string':
@@ -3164,13 +3091,13 @@ def write_21_message_user(events, c):
 
 
 def read_22_message_assistant(r, c):
-    # 'message/assistant': line 322 of the mapping
+    # 'message/assistant': line 324 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/assistant'}
     absent = spelling = None
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -3187,12 +3114,7 @@ def read_22_message_assistant(r, c):
             c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
     del r['type']
     ts = c.anchor
-    v = r.pop('role', MISSING)
-    if v != 'assistant':
-        if v is MISSING:
-            absent = ['role'] if absent is None else [*absent, 'role']
-        else:
-            r['role'] = v
+    del r['role']
     p0 = []
     items = r.get('content', MISSING)
     if type(items) is list:
@@ -3204,32 +3126,33 @@ def read_22_message_assistant(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K34.issuperset(b):
                                     c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K34])
+                            else:
+                                o = {}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 elif kind == 'text':
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'text'}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K34.issuperset(b):
                                     c.drift('source-drift-field', 'message/assistant/text', [k for k in b if k not in K34])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'text'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'message/assistant/' + kind, ())
@@ -3247,20 +3170,21 @@ def read_22_message_assistant(r, c):
         del r['content']
         b = {'text': items}
         v0 = b.get('text', MISSING)
-        o = {}
         del b['text']
-        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-        p0.append(p)
         if b:
-            o['source'] = b
+            o = {'source': b}
             if not K34.issuperset(b):
                 c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K34])
+        else:
+            o = {}
+        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p0.append(p)
         pond.setdefault('shape', {})['content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if not K35.issuperset(r):
+    if r and not K35.issuperset(r):
         c.drift('source-drift-field', 'message/assistant', [k for k in r if k not in K35])
     if absent:
         pond['absent'] = absent
@@ -3279,29 +3203,35 @@ def write_22_message_assistant(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'message'
     if 'id' not in r and 'id' not in absent:
         r['id'] = pond.get('id', first['id'])
     if 'role' not in r and 'role' not in absent:
         r['role'] = 'assistant'
     q0_0 = []
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K13[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K13[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K13[p['type']]
         if label == 'output_text':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'output_text'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'output_text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'output_text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
@@ -3315,8 +3245,8 @@ def write_22_message_assistant(events, c):
             q0_0.append(b)
         else:
             raise Broken('`message/assistant` has no block ' + f'`{label}`')
-    shape = pond.get('shape', EMPTY).get('content', 'list')
-    weave = pond.get('weave', EMPTY).get('content')
+    shape = pond['shape'].get('content', 'list') if 'shape' in pond else 'list'
+    weave = pond['weave'].get('content') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'content' in r:
         pass
     elif shape == 'string':
@@ -3330,13 +3260,13 @@ def write_22_message_assistant(events, c):
 
 
 def read_23_message_developer_(r, c):
-    # 'message/developer+': line 331 of the mapping
+    # 'message/developer+': line 333 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/developer+'}
     absent = spelling = None
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -3355,16 +3285,16 @@ def read_23_message_developer_(r, c):
     ts = c.anchor
     content = ''
     v = r.pop('content', MISSING)
-    if v is not MISSING and (x := C_texts.take(v, 'input_text')) is not None:
+    if v is not MISSING and (x := T_texts(v, 'input_text')) is not None:
         if x[1] is not NO_MARK:
             spelling = {'content': x[1]} if spelling is None else {**spelling, 'content': x[1]}
-        content = x[0][0]
+        content = x[0]
     elif v is not MISSING:
         r['content'] = v
         c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
     else:
         absent = ['content'] if absent is None else [*absent, 'content']
-    if not K11.issuperset(r):
+    if r and not K11.issuperset(r):
         c.drift('source-drift-field', 'message/developer+', [k for k in r if k not in K11])
     if absent:
         pond['absent'] = absent
@@ -3382,26 +3312,26 @@ def write_23_message_developer_(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'message'
     if 'id' not in r and 'id' not in absent:
         r['id'] = pond.get('id', first['id'])
     if 'content' not in r and 'content' not in absent:
         t0 = first.get('content', MISSING)
         if t0 is not MISSING:
-            r['content'] = C_texts.write((t0,), spelling.get('content', NO_MARK), 'input_text')
+            r['content'] = W_texts((t0,), spelling.get('content', NO_MARK), 'input_text')
     return r
 
 
 def read_24_reasoning(r, c):
-    # 'reasoning': line 337 of the mapping
+    # 'reasoning': line 339 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'reasoning'}
     absent = spelling = None
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -3437,15 +3367,16 @@ def read_24_reasoning(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'reasoning/summary_text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'reasoning/' + kind, ())
@@ -3473,34 +3404,34 @@ def read_24_reasoning(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'reasoning_text'}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'reasoning/reasoning_text', [k for k in b if k not in K2])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'reasoning_text'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 elif kind == 'text':
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'text'}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'reasoning/text', [k for k in b if k not in K2])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'text'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'reasoning/' + kind, ())
@@ -3518,7 +3449,7 @@ def read_24_reasoning(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list, found {kind_of(items)}')
-    if not K36.issuperset(r):
+    if r and not K36.issuperset(r):
         c.drift('source-drift-field', 'reasoning', [k for k in r if k not in K36])
     if absent:
         pond['absent'] = absent
@@ -3539,32 +3470,38 @@ def write_24_reasoning(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'reasoning'
     if 'id' not in r and 'id' not in absent:
         r['id'] = pond.get('id', first['id'])
     if 'encrypted_content' not in r and 'encrypted_content' not in absent:
-        t0 = at(first, 'options', 'openai', 'encrypted_content')
+        t0 = v.get('encrypted_content', MISSING) if type(v := options.get('openai')) is dict else MISSING
         if t0 is not MISSING:
             r['encrypted_content'] = t0
     q0_0 = []
     q1_0 = []
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K16[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K16[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K16[p['type']]
         if label == 'summary_text':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'summary_text'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'summary_text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'summary_text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q0_0.append(b)
         elif label == 'reasoning_text':
             b = o.get('source')
@@ -3588,8 +3525,8 @@ def write_24_reasoning(events, c):
             q1_0.append(b)
         else:
             raise Broken('`reasoning` has no block ' + f'`{label}`')
-    shape = pond.get('shape', EMPTY).get('summary', 'list')
-    weave = pond.get('weave', EMPTY).get('summary')
+    shape = pond['shape'].get('summary', 'list') if 'shape' in pond else 'list'
+    weave = pond['weave'].get('summary') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'summary' in r:
         pass
     elif weave is None:
@@ -3597,8 +3534,8 @@ def write_24_reasoning(events, c):
     else:
         sources = {'0': iter(q0_0), 'r': iter(r.get('summary') or ())}
         r['summary'] = [next(sources[k]) for k in weave]
-    shape = pond.get('shape', EMPTY).get('content', 'list')
-    weave = pond.get('weave', EMPTY).get('content')
+    shape = pond['shape'].get('content', 'list') if 'shape' in pond else 'list'
+    weave = pond['weave'].get('content') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'content' in r:
         pass
     elif weave is None:
@@ -3610,7 +3547,7 @@ def write_24_reasoning(events, c):
 
 
 def read_25_function_call_function(r, c):
-    # 'function_call/function': line 348 of the mapping
+    # 'function_call/function': line 350 of the mapping
     r__function = r.get('function')
     if type(r__function) is not dict:
         c.note('source-structure', '$.function', 'expected an object; the record is carried whole')
@@ -3628,27 +3565,22 @@ def read_25_function_call_function(r, c):
     absent = spelling = None
     mid = c.derive(r)
     del r['type']
-    ts = c.anchor
     v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'created_at': v} if spelling is None else {**spelling, 'created_at': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['created_at'] = v
         c.note('source-type', '$.created_at', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['created_at'] if absent is None else [*absent, 'created_at']
-    p0 = []
-    o = {}
     del r__function['name']
     del r['arguments']
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': o}
-    p0.append(p)
-    v = p.get('call_id')
-    if type(v) is str:
-        c.calls[v] = p['name']
-    if not K37.issuperset(r):
+    p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': {}}
+    if len(r) > 1 and not K37.issuperset(r):
         c.drift('source-drift-field', 'function_call/function', [k for k in r if k not in K37])
     if absent:
         pond['absent'] = absent
@@ -3656,8 +3588,7 @@ def read_25_function_call_function(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_25_function_call_function(events, c):
@@ -3667,20 +3598,23 @@ def write_25_function_call_function(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__function = r.setdefault('function', {})
     r['type'] = 'function_call'
     if 'created_at' not in r and 'created_at' not in absent:
         t0 = first.get('timestamp', MISSING)
         if t0 is not MISSING:
             r['created_at'] = spelling.get('created_at', t0)
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K18[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K18[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'name' not in r__function and 'function.name' not in pa:
                 t0 = p.get('name', MISSING)
@@ -3696,14 +3630,14 @@ def write_25_function_call_function(events, c):
 
 
 def read_26_function_call(r, c):
-    # 'function_call': line 357 of the mapping
+    # 'function_call': line 359 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_37_carry(r, c)
     e0_2 = r.get('arguments', MISSING)
-    if not (e0_2 is not MISSING and (e0_2c := C_json_text.take(e0_2, None)) is not None):
+    if not (e0_2 is not MISSING and (e0_2c := T_json_text(e0_2, None)) is not None):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
         return read_37_carry(r, c)
     sid = c.session_id
@@ -3711,7 +3645,7 @@ def read_26_function_call(r, c):
     absent = spelling = None
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -3728,9 +3662,6 @@ def read_26_function_call(r, c):
             c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
     del r['type']
     ts = c.anchor
-    p0 = []
-    o = {}
-    marks = {}
     ps = None
     del r['name']
     del r['arguments']
@@ -3743,18 +3674,16 @@ def read_26_function_call(r, c):
         e0_0_fits = False
         if e0_0 is not MISSING:
             c.note('source-type', '$.call_id', f'expected string, found {kind_of(e0_0)}')
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0][0], 'provider_executed': False, 'provenance': 'conversational', 'options': o}
-    p0.append(p)
-    if e0_0_fits:
-        p['call_id'] = e0_0
-    v = p.get('call_id')
-    if type(v) is str:
-        c.calls[v] = p['name']
+    o = {}
     if ps:
-        marks['spelling'] = ps
-    if marks:
-        o['pond'] = marks
-    if not K38.issuperset(r):
+        o['pond'] = {'spelling': ps}
+    if e0_0_fits:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0], 'provider_executed': False, 'provenance': 'conversational', 'options': o, 'call_id': e0_0}
+    else:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0], 'provider_executed': False, 'provenance': 'conversational', 'options': o}
+    if e0_0_fits:
+        c.calls[e0_0] = e0_1
+    if r and not K38.issuperset(r):
         c.drift('source-drift-field', 'function_call', [k for k in r if k not in K38])
     if absent:
         pond['absent'] = absent
@@ -3762,8 +3691,7 @@ def read_26_function_call(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_26_function_call(events, c):
@@ -3773,17 +3701,20 @@ def write_26_function_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'function_call'
     if 'id' not in r and 'id' not in absent:
         r['id'] = pond.get('id', first['id'])
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K18[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K18[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'call_id' not in r and 'call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -3796,14 +3727,14 @@ def write_26_function_call(events, c):
             if 'arguments' not in r and 'arguments' not in pa:
                 t0 = p.get('params', MISSING)
                 if t0 is not MISSING:
-                    r['arguments'] = C_json_text.write((t0,), ps.get('arguments', NO_MARK), None)
+                    r['arguments'] = W_json_text((t0,), ps.get('arguments', NO_MARK), None)
         else:
             raise Broken('`function_call` has no block ' + f'`{label}`')
     return r
 
 
 def read_27_custom_tool_call(r, c):
-    # 'custom_tool_call': line 368 of the mapping
+    # 'custom_tool_call': line 370 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
@@ -3818,7 +3749,7 @@ def read_27_custom_tool_call(r, c):
     absent = spelling = None
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -3835,8 +3766,6 @@ def read_27_custom_tool_call(r, c):
             c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
     del r['type']
     ts = c.anchor
-    p0 = []
-    o = {}
     del r['name']
     del r['input']
     if type(e0_0) is str:
@@ -3846,14 +3775,13 @@ def read_27_custom_tool_call(r, c):
         e0_0_fits = False
         if e0_0 is not MISSING:
             c.note('source-type', '$.call_id', f'expected string, found {kind_of(e0_0)}')
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False, 'provenance': 'conversational', 'options': o}
-    p0.append(p)
     if e0_0_fits:
-        p['call_id'] = e0_0
-    v = p.get('call_id')
-    if type(v) is str:
-        c.calls[v] = p['name']
-    if not K39.issuperset(r):
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False, 'provenance': 'conversational', 'options': {}, 'call_id': e0_0}
+    else:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False, 'provenance': 'conversational', 'options': {}}
+    if e0_0_fits:
+        c.calls[e0_0] = e0_1
+    if r and not K39.issuperset(r):
         c.drift('source-drift-field', 'custom_tool_call', [k for k in r if k not in K39])
     if absent:
         pond['absent'] = absent
@@ -3861,8 +3789,7 @@ def read_27_custom_tool_call(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_27_custom_tool_call(events, c):
@@ -3872,17 +3799,20 @@ def write_27_custom_tool_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'custom_tool_call'
     if 'id' not in r and 'id' not in absent:
         r['id'] = pond.get('id', first['id'])
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K18[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K18[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K18[p['type']]
         if label == 'self':
             if 'call_id' not in r and 'call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -3902,7 +3832,7 @@ def write_27_custom_tool_call(events, c):
 
 
 def read_28_function_call_output(r, c):
-    # 'function_call_output': line 379 of the mapping
+    # 'function_call_output': line 381 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -3910,7 +3840,7 @@ def read_28_function_call_output(r, c):
     absent = spelling = None
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -3927,8 +3857,6 @@ def read_28_function_call_output(r, c):
             c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
     del r['type']
     ts = c.anchor
-    p0 = []
-    o = {}
     if type(e0_0) is str:
         e0_0_fits = True
         del r['call_id']
@@ -3943,18 +3871,17 @@ def read_28_function_call_output(r, c):
         e0_1_fits = False
         if e0_1 is not MISSING:
             c.note('source-type', '$.output', f'expected any, found {kind_of(e0_1)}')
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
-    p0.append(p)
-    if e0_0_fits:
-        p['call_id'] = e0_0
-    if e0_1_fits:
-        p['result'] = e0_1
-    v = p.get('call_id')
-    if type(v) is str and v in c.calls:
-        p['name'] = c.calls[v]
-    if 'failed' in c.facts:
-        p['is_failure'] = c.facts['failed']
-    if not K40.issuperset(r):
+    if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'call_id': e0_0, 'result': e0_1, 'name': known}
+    else:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        if e0_0_fits:
+            p['call_id'] = e0_0
+        if e0_1_fits:
+            p['result'] = e0_1
+        if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
+            p['name'] = known
+    if r and not K40.issuperset(r):
         c.drift('source-drift-field', 'function_call_output', [k for k in r if k not in K40])
     if absent:
         pond['absent'] = absent
@@ -3962,8 +3889,7 @@ def read_28_function_call_output(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_28_function_call_output(events, c):
@@ -3973,17 +3899,20 @@ def write_28_function_call_output(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'function_call_output'
     if 'id' not in r and 'id' not in absent:
         r['id'] = pond.get('id', first['id'])
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K21[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K21[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'call_id' not in r and 'call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -3999,7 +3928,7 @@ def write_28_function_call_output(events, c):
 
 
 def read_29_custom_tool_call_output(r, c):
-    # 'custom_tool_call_output': line 379 of the mapping
+    # 'custom_tool_call_output': line 381 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -4007,7 +3936,7 @@ def read_29_custom_tool_call_output(r, c):
     absent = spelling = None
     v = r.get('id', MISSING)
     if type(v) is str and v:
-        if c.seen.setdefault(hash(v), c.place) == c.place:
+        if c.seen.setdefault(hash(v), place := c.place) == place:
             mid = v
         else:
             mid = c.identify(v, r)
@@ -4024,8 +3953,6 @@ def read_29_custom_tool_call_output(r, c):
             c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
     del r['type']
     ts = c.anchor
-    p0 = []
-    o = {}
     if type(e0_0) is str:
         e0_0_fits = True
         del r['call_id']
@@ -4040,18 +3967,17 @@ def read_29_custom_tool_call_output(r, c):
         e0_1_fits = False
         if e0_1 is not MISSING:
             c.note('source-type', '$.output', f'expected any, found {kind_of(e0_1)}')
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
-    p0.append(p)
-    if e0_0_fits:
-        p['call_id'] = e0_0
-    if e0_1_fits:
-        p['result'] = e0_1
-    v = p.get('call_id')
-    if type(v) is str and v in c.calls:
-        p['name'] = c.calls[v]
-    if 'failed' in c.facts:
-        p['is_failure'] = c.facts['failed']
-    if not K40.issuperset(r):
+    if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'call_id': e0_0, 'result': e0_1, 'name': known}
+    else:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        if e0_0_fits:
+            p['call_id'] = e0_0
+        if e0_1_fits:
+            p['result'] = e0_1
+        if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
+            p['name'] = known
+    if r and not K40.issuperset(r):
         c.drift('source-drift-field', 'custom_tool_call_output', [k for k in r if k not in K40])
     if absent:
         pond['absent'] = absent
@@ -4059,8 +3985,7 @@ def read_29_custom_tool_call_output(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_29_custom_tool_call_output(events, c):
@@ -4070,17 +3995,20 @@ def write_29_custom_tool_call_output(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'custom_tool_call_output'
     if 'id' not in r and 'id' not in absent:
         r['id'] = pond.get('id', first['id'])
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K21[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K21[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'call_id' not in r and 'call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -4096,7 +4024,7 @@ def write_29_custom_tool_call_output(events, c):
 
 
 def read_30_function_result(r, c):
-    # 'function_result': line 389 of the mapping
+    # 'function_result': line 391 of the mapping
     e0_0 = r.get('name', MISSING)
     e0_1 = r.get('result', MISSING)
     sid = c.session_id
@@ -4104,19 +4032,18 @@ def read_30_function_result(r, c):
     absent = spelling = None
     mid = c.derive(r)
     del r['type']
-    ts = c.anchor
     v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'created_at': v} if spelling is None else {**spelling, 'created_at': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['created_at'] = v
         c.note('source-type', '$.created_at', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['created_at'] if absent is None else [*absent, 'created_at']
-    p0 = []
-    o = {}
     if type(e0_0) is str:
         e0_0_fits = True
         del r['name']
@@ -4131,15 +4058,15 @@ def read_30_function_result(r, c):
         e0_1_fits = False
         if e0_1 is not MISSING:
             c.note('source-type', '$.result', f'expected any, found {kind_of(e0_1)}')
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
-    p0.append(p)
-    if e0_0_fits:
-        p['name'] = e0_0
-    if e0_1_fits:
-        p['result'] = e0_1
-    if 'failed' in c.facts:
-        p['is_failure'] = c.facts['failed']
-    if not K41.issuperset(r):
+    if e0_0_fits and e0_1_fits:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'name': e0_0, 'result': e0_1}
+    else:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        if e0_0_fits:
+            p['name'] = e0_0
+        if e0_1_fits:
+            p['result'] = e0_1
+    if r and not K41.issuperset(r):
         c.drift('source-drift-field', 'function_result', [k for k in r if k not in K41])
     if absent:
         pond['absent'] = absent
@@ -4147,8 +4074,7 @@ def read_30_function_result(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_30_function_result(events, c):
@@ -4158,19 +4084,22 @@ def write_30_function_result(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'function_result'
     if 'created_at' not in r and 'created_at' not in absent:
         t0 = first.get('timestamp', MISSING)
         if t0 is not MISSING:
             r['created_at'] = spelling.get('created_at', t0)
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K21[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K21[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'name' not in r and 'name' not in pa:
                 t0 = p.get('name', MISSING)
@@ -4186,30 +4115,26 @@ def write_30_function_result(events, c):
 
 
 def read_31_untyped_user_message(r, c):
-    # 'untyped/user/message': line 399 of the mapping
+    # 'untyped/user/message': line 401 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user/message'}
     absent = spelling = None
     mid = c.derive(r)
     w_harness = False
-    ts = c.anchor
     v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'created_at': v} if spelling is None else {**spelling, 'created_at': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['created_at'] = v
         if v is not None:
             c.note('source-type', '$.created_at', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['created_at'] if absent is None else [*absent, 'created_at']
-    v = r.pop('role', MISSING)
-    if v != 'user':
-        if v is MISSING:
-            absent = ['role'] if absent is None else [*absent, 'role']
-        else:
-            r['role'] = v
+    del r['role']
     p0 = []
     items = r.get('message', MISSING)
     if type(items) is list:
@@ -4221,9 +4146,14 @@ def read_31_untyped_user_message(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/message/input_text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
                             runs, x = (), v0
                             if w_harness:
                                 k = INJECTED
@@ -4231,24 +4161,25 @@ def read_31_untyped_user_message(r, c):
                                 k = CONVERSATIONAL
                             else:
                                 (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
                             p0.append(p)
-                            if b:
-                                o['source'] = b
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/message/input_text', [k for k in b if k not in K2])
                             for k, x in runs:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'text':
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'text'}
-                            del b['text']
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/message/text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'text'}
                             runs, x = (), v0
                             if w_harness:
                                 k = INJECTED
@@ -4256,15 +4187,10 @@ def read_31_untyped_user_message(r, c):
                                 k = CONVERSATIONAL
                             else:
                                 (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
                             p0.append(p)
-                            if b:
-                                o['source'] = b
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/message/text', [k for k in b if k not in K2])
-                            o['pond'] = marks
                             for k, x in runs:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'untyped/user/message/' + kind, ())
@@ -4283,8 +4209,13 @@ def read_31_untyped_user_message(r, c):
         del r['message']
         b = {'text': items}
         v0 = b.get('text', MISSING)
-        o = {}
         del b['text']
+        if b:
+            o = {'source': b}
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'untyped/user/message/input_text', [k for k in b if k not in K2])
+        else:
+            o = {}
         runs, x = (), v0
         if w_harness:
             k = INJECTED
@@ -4292,19 +4223,15 @@ def read_31_untyped_user_message(r, c):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
-        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
         p0.append(p)
-        if b:
-            o['source'] = b
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'untyped/user/message/input_text', [k for k in b if k not in K2])
         for k, x in runs:
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
     elif items is MISSING:
         pond.setdefault('shape', {})['message'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
-    if not K42.issuperset(r):
+    if r and not K42.issuperset(r):
         c.drift('source-drift-field', 'untyped/user/message', [k for k in r if k not in K42])
     if absent:
         pond['absent'] = absent
@@ -4323,8 +4250,8 @@ def write_31_untyped_user_message(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     if 'created_at' not in r and 'created_at' not in absent:
         t0 = first.get('timestamp', MISSING)
         if t0 is not MISSING:
@@ -4332,21 +4259,27 @@ def write_31_untyped_user_message(events, c):
     if 'role' not in r and 'role' not in absent:
         r['role'] = 'user'
     q0_0 = []
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K12[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K12[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K12[p['type']]
         if label == 'input_text':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'input_text'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'input_text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'input_text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
@@ -4360,8 +4293,8 @@ def write_31_untyped_user_message(events, c):
             q0_0.append(b)
         else:
             raise Broken('`untyped/user/message` has no block ' + f'`{label}`')
-    shape = pond.get('shape', EMPTY).get('message', 'string')
-    weave = pond.get('weave', EMPTY).get('message')
+    shape = pond['shape'].get('message', 'string') if 'shape' in pond else 'string'
+    weave = pond['weave'].get('message') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'message' in r:
         pass
     elif shape == 'string':
@@ -4375,30 +4308,26 @@ def write_31_untyped_user_message(events, c):
 
 
 def read_32_untyped_user(r, c):
-    # 'untyped/user': line 408 of the mapping
+    # 'untyped/user': line 410 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user'}
     absent = spelling = None
     mid = c.derive(r)
     w_harness = False
-    ts = c.anchor
     v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'created_at': v} if spelling is None else {**spelling, 'created_at': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['created_at'] = v
         if v is not None:
             c.note('source-type', '$.created_at', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['created_at'] if absent is None else [*absent, 'created_at']
-    v = r.pop('role', MISSING)
-    if v != 'user':
-        if v is MISSING:
-            absent = ['role'] if absent is None else [*absent, 'role']
-        else:
-            r['role'] = v
+    del r['role']
     p0 = []
     items = r.get('content', MISSING)
     if type(items) is list:
@@ -4410,9 +4339,14 @@ def read_32_untyped_user(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
                             runs, x = (), v0
                             if w_harness:
                                 k = INJECTED
@@ -4420,24 +4354,25 @@ def read_32_untyped_user(r, c):
                                 k = CONVERSATIONAL
                             else:
                                 (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
                             p0.append(p)
-                            if b:
-                                o['source'] = b
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/text', [k for k in b if k not in K2])
                             for k, x in runs:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'input_text':
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'input_text'}
-                            del b['text']
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'untyped/user/input_text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'input_text'}
                             runs, x = (), v0
                             if w_harness:
                                 k = INJECTED
@@ -4445,15 +4380,10 @@ def read_32_untyped_user(r, c):
                                 k = CONVERSATIONAL
                             else:
                                 (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
                             p0.append(p)
-                            if b:
-                                o['source'] = b
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/input_text', [k for k in b if k not in K2])
-                            o['pond'] = marks
                             for k, x in runs:
-                                p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
                             weave += '0'
                             continue
                 elif kind == 'image_url':
@@ -4462,26 +4392,24 @@ def read_32_untyped_user(r, c):
                         if type(b__image_url) is not dict:
                             b__image_url = EMPTY
                         v0 = b__image_url.get('url', MISSING)
-                        if (v0 is not MISSING and (v0c := C_data_url.take(v0, None)) is not None):
+                        if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
                             del b['type']
-                            o = {}
-                            marks = {}
                             ps = None
                             del b__image_url['url']
-                            if v0c[1] is not NO_MARK:
-                                ps = {'image_url.url': v0c[1]} if ps is None else {**ps, 'image_url.url': v0c[1]}
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0][0], 'data': v0c[0][1], 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
+                            if v0c[2] is not NO_MARK:
+                                ps = {'image_url.url': v0c[2]} if ps is None else {**ps, 'image_url.url': v0c[2]}
                             if not b__image_url:
                                 del b['image_url']
                             if b:
-                                o['source'] = b
+                                o = {'source': b}
                                 if not K43.issuperset(b):
                                     c.drift('source-drift-field', 'untyped/user/image_url', [k for k in b if k not in K43])
+                            else:
+                                o = {}
                             if ps:
-                                marks['spelling'] = ps
-                            if marks:
-                                o['pond'] = marks
+                                o['pond'] = {'spelling': ps}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0], 'data': v0c[1], 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                     if True:
@@ -4491,40 +4419,40 @@ def read_32_untyped_user(r, c):
                         v0 = b__image_url.get('url', MISSING)
                         if (type(v0) is str):
                             del b['type']
-                            o = {}
-                            marks = {'as': 'image_url#2'}
                             del b__image_url['url']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
                             if not b__image_url:
                                 del b['image_url']
                             if b:
-                                o['source'] = b
+                                o = {'source': b}
                                 if not K43.issuperset(b):
                                     c.drift('source-drift-field', 'untyped/user/image_url#2', [k for k in b if k not in K43])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'image_url#2'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 elif kind == 'input_image':
                     if True:
                         v0 = b.get('image_url', MISSING)
-                        if (v0 is not MISSING and (v0c := C_data_url.take(v0, None)) is not None):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'input_image'}
+                        if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
                             ps = None
-                            del b['image_url']
-                            if v0c[1] is not NO_MARK:
-                                ps = {'image_url': v0c[1]} if ps is None else {**ps, 'image_url': v0c[1]}
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0][0], 'data': v0c[0][1], 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if v0c[2] is not NO_MARK:
+                                ps = {'image_url': v0c[2]} if ps is None else {**ps, 'image_url': v0c[2]}
+                            if len(b) != 2:
+                                del b['type']
+                                del b['image_url']
+                                o = {'source': b}
                                 if not K3.issuperset(b):
                                     c.drift('source-drift-field', 'untyped/user/input_image', [k for k in b if k not in K3])
+                            else:
+                                o = {}
+                            o['pond'] = marks = {'as': 'input_image'}
                             if ps:
                                 marks['spelling'] = ps
-                            o['pond'] = marks
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0], 'data': v0c[1], 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'untyped/user/' + kind, ())
@@ -4542,8 +4470,13 @@ def read_32_untyped_user(r, c):
         del r['content']
         b = {'text': items}
         v0 = b.get('text', MISSING)
-        o = {}
         del b['text']
+        if b:
+            o = {'source': b}
+            if not K2.issuperset(b):
+                c.drift('source-drift-field', 'untyped/user/text', [k for k in b if k not in K2])
+        else:
+            o = {}
         runs, x = (), v0
         if w_harness:
             k = INJECTED
@@ -4551,20 +4484,16 @@ def read_32_untyped_user(r, c):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
-        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
         p0.append(p)
-        if b:
-            o['source'] = b
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'untyped/user/text', [k for k in b if k not in K2])
         for k, x in runs:
-            p0.append({'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
         pond.setdefault('shape', {})['content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if not K44.issuperset(r):
+    if r and not K44.issuperset(r):
         c.drift('source-drift-field', 'untyped/user', [k for k in r if k not in K44])
     if absent:
         pond['absent'] = absent
@@ -4583,8 +4512,8 @@ def write_32_untyped_user(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     if 'created_at' not in r and 'created_at' not in absent:
         t0 = first.get('timestamp', MISSING)
         if t0 is not MISSING:
@@ -4592,21 +4521,27 @@ def write_32_untyped_user(events, c):
     if 'role' not in r and 'role' not in absent:
         r['role'] = 'user'
     q0_0 = []
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K45[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K45[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K45[p['type']]
         if label == 'text':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'text'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q0_0.append(b)
         elif label == 'input_text':
             b = o.get('source')
@@ -4627,7 +4562,7 @@ def write_32_untyped_user(events, c):
                 t0 = p.get('media_type', MISSING)
                 t1 = p.get('data', MISSING)
                 if t0 is not MISSING and t1 is not MISSING:
-                    b.setdefault('image_url', {})['url'] = C_data_url.write((t0, t1,), ps.get('image_url.url', NO_MARK), None)
+                    b.setdefault('image_url', {})['url'] = W_data_url((t0, t1,), ps.get('image_url.url', NO_MARK), None)
             q0_0.append(b)
         elif label == 'image_url#2':
             b = o.get('source')
@@ -4648,12 +4583,12 @@ def write_32_untyped_user(events, c):
                 t0 = p.get('media_type', MISSING)
                 t1 = p.get('data', MISSING)
                 if t0 is not MISSING and t1 is not MISSING:
-                    b['image_url'] = C_data_url.write((t0, t1,), ps.get('image_url', NO_MARK), None)
+                    b['image_url'] = W_data_url((t0, t1,), ps.get('image_url', NO_MARK), None)
             q0_0.append(b)
         else:
             raise Broken('`untyped/user` has no block ' + f'`{label}`')
-    shape = pond.get('shape', EMPTY).get('content', 'list')
-    weave = pond.get('weave', EMPTY).get('content')
+    shape = pond['shape'].get('content', 'list') if 'shape' in pond else 'list'
+    weave = pond['weave'].get('content') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'content' in r:
         pass
     elif shape == 'string':
@@ -4667,29 +4602,25 @@ def write_32_untyped_user(events, c):
 
 
 def read_33_untyped_assistant_message(r, c):
-    # 'untyped/assistant/message': line 420 of the mapping
+    # 'untyped/assistant/message': line 422 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant/message'}
     absent = spelling = None
     mid = c.derive(r)
-    ts = c.anchor
     v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'created_at': v} if spelling is None else {**spelling, 'created_at': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['created_at'] = v
         if v is not None:
             c.note('source-type', '$.created_at', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['created_at'] if absent is None else [*absent, 'created_at']
-    v = r.pop('role', MISSING)
-    if v != 'assistant':
-        if v is MISSING:
-            absent = ['role'] if absent is None else [*absent, 'role']
-        else:
-            r['role'] = v
+    del r['role']
     p0 = []
     items = r.get('message', MISSING)
     if type(items) is list:
@@ -4701,32 +4632,33 @@ def read_33_untyped_assistant_message(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'untyped/assistant/message/output_text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 elif kind == 'text':
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'text'}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'untyped/assistant/message/text', [k for k in b if k not in K2])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'text'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'untyped/assistant/message/' + kind, ())
@@ -4745,19 +4677,20 @@ def read_33_untyped_assistant_message(r, c):
         del r['message']
         b = {'text': items}
         v0 = b.get('text', MISSING)
-        o = {}
         del b['text']
-        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-        p0.append(p)
         if b:
-            o['source'] = b
+            o = {'source': b}
             if not K2.issuperset(b):
                 c.drift('source-drift-field', 'untyped/assistant/message/output_text', [k for k in b if k not in K2])
+        else:
+            o = {}
+        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p0.append(p)
     elif items is MISSING:
         pond.setdefault('shape', {})['message'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
-    if not K42.issuperset(r):
+    if r and not K42.issuperset(r):
         c.drift('source-drift-field', 'untyped/assistant/message', [k for k in r if k not in K42])
     if absent:
         pond['absent'] = absent
@@ -4776,8 +4709,8 @@ def write_33_untyped_assistant_message(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     if 'created_at' not in r and 'created_at' not in absent:
         t0 = first.get('timestamp', MISSING)
         if t0 is not MISSING:
@@ -4785,21 +4718,27 @@ def write_33_untyped_assistant_message(events, c):
     if 'role' not in r and 'role' not in absent:
         r['role'] = 'assistant'
     q0_0 = []
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K13[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K13[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K13[p['type']]
         if label == 'output_text':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'output_text'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'output_text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'output_text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
@@ -4813,8 +4752,8 @@ def write_33_untyped_assistant_message(events, c):
             q0_0.append(b)
         else:
             raise Broken('`untyped/assistant/message` has no block ' + f'`{label}`')
-    shape = pond.get('shape', EMPTY).get('message', 'string')
-    weave = pond.get('weave', EMPTY).get('message')
+    shape = pond['shape'].get('message', 'string') if 'shape' in pond else 'string'
+    weave = pond['weave'].get('message') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'message' in r:
         pass
     elif shape == 'string':
@@ -4828,29 +4767,25 @@ def write_33_untyped_assistant_message(events, c):
 
 
 def read_34_untyped_assistant(r, c):
-    # 'untyped/assistant': line 429 of the mapping
+    # 'untyped/assistant': line 431 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant'}
     absent = spelling = None
     mid = c.derive(r)
-    ts = c.anchor
     v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
             spelling = {'created_at': v} if spelling is None else {**spelling, 'created_at': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['created_at'] = v
         if v is not None:
             c.note('source-type', '$.created_at', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['created_at'] if absent is None else [*absent, 'created_at']
-    v = r.pop('role', MISSING)
-    if v != 'assistant':
-        if v is MISSING:
-            absent = ['role'] if absent is None else [*absent, 'role']
-        else:
-            r['role'] = v
+    del r['role']
     p0 = []
     items = r.get('reasoning', MISSING)
     if type(items) is list:
@@ -4862,15 +4797,16 @@ def read_34_untyped_assistant(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'untyped/assistant/reasoning', [k for k in b if k not in K2])
+                            else:
+                                o = {}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'untyped/assistant/' + kind, ())
@@ -4889,14 +4825,15 @@ def read_34_untyped_assistant(r, c):
         del r['reasoning']
         b = {'text': items}
         v0 = b.get('text', MISSING)
-        o = {}
         del b['text']
-        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-        p0.append(p)
         if b:
-            o['source'] = b
+            o = {'source': b}
             if not K2.issuperset(b):
                 c.drift('source-drift-field', 'untyped/assistant/reasoning', [k for k in b if k not in K2])
+        else:
+            o = {}
+        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p0.append(p)
     elif items is MISSING:
         pond.setdefault('shape', {})['reasoning'] = 'absent'
     elif items is not None:
@@ -4911,32 +4848,33 @@ def read_34_untyped_assistant(r, c):
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'untyped/assistant/text', [k for k in b if k not in K2])
+                            else:
+                                o = {}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 elif kind == 'output_text':
                     if True:
                         v0 = b.get('text', MISSING)
                         if (type(v0) is str):
-                            del b['type']
-                            o = {}
-                            marks = {'as': 'output_text'}
-                            del b['text']
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if b:
-                                o['source'] = b
+                            if len(b) != 2:
+                                del b['type']
+                                del b['text']
+                                o = {'source': b}
                                 if not K2.issuperset(b):
                                     c.drift('source-drift-field', 'untyped/assistant/output_text', [k for k in b if k not in K2])
-                            o['pond'] = marks
+                            else:
+                                o = {}
+                            o['pond'] = {'as': 'output_text'}
+                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'untyped/assistant/' + kind, ())
@@ -4955,14 +4893,15 @@ def read_34_untyped_assistant(r, c):
         del r['content']
         b = {'text': items}
         v0 = b.get('text', MISSING)
-        o = {}
         del b['text']
-        p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-        p0.append(p)
         if b:
-            o['source'] = b
+            o = {'source': b}
             if not K2.issuperset(b):
                 c.drift('source-drift-field', 'untyped/assistant/text', [k for k in b if k not in K2])
+        else:
+            o = {}
+        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p0.append(p)
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
@@ -4981,10 +4920,8 @@ def read_34_untyped_assistant(r, c):
                         v0 = b.get('id', MISSING)
                         v1 = b__function.get('name', MISSING)
                         v2 = b__function.get('arguments', MISSING)
-                        if (type(v1) is str) and (v2 is not MISSING and (v2c := C_json_text.take(v2, None)) is not None):
+                        if (type(v1) is str) and (v2 is not MISSING and (v2c := T_json_text(v2, None)) is not None):
                             del b['type']
-                            o = {}
-                            marks = {}
                             ps = None
                             del b__function['name']
                             del b__function['arguments']
@@ -4997,23 +4934,23 @@ def read_34_untyped_assistant(r, c):
                                 v0_fits = False
                                 if v0 is not MISSING:
                                     c.note('source-type', '$.id', f'expected string, found {kind_of(v0)}')
-                            p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': v1, 'params': v2c[0][0], 'provider_executed': False, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            if v0_fits:
-                                p['call_id'] = v0
-                            v = p.get('call_id')
-                            if type(v) is str:
-                                c.calls[v] = p['name']
                             if not b__function:
                                 del b['function']
                             if b:
-                                o['source'] = b
+                                o = {'source': b}
                                 if not K46.issuperset(b):
                                     c.drift('source-drift-field', 'untyped/assistant/function', [k for k in b if k not in K46])
+                            else:
+                                o = {}
                             if ps:
-                                marks['spelling'] = ps
-                            if marks:
-                                o['pond'] = marks
+                                o['pond'] = {'spelling': ps}
+                            if v0_fits:
+                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': v1, 'params': v2c[0], 'provider_executed': False, 'provenance': 'conversational', 'options': o, 'call_id': v0}
+                            else:
+                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': v1, 'params': v2c[0], 'provider_executed': False, 'provenance': 'conversational', 'options': o}
+                            if v0_fits:
+                                c.calls[v0] = v1
+                            p0.append(p)
                             weave += '0'
                             continue
                 c.drift('source-drift-kind', 'untyped/assistant/' + kind, ())
@@ -5031,7 +4968,7 @@ def read_34_untyped_assistant(r, c):
         pond.setdefault('shape', {})['tool_calls'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.tool_calls', f'expected list, found {kind_of(items)}')
-    if not K47.issuperset(r):
+    if r and not K47.issuperset(r):
         c.drift('source-drift-field', 'untyped/assistant', [k for k in r if k not in K47])
     if absent:
         pond['absent'] = absent
@@ -5050,8 +4987,8 @@ def write_34_untyped_assistant(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     if 'created_at' not in r and 'created_at' not in absent:
         t0 = first.get('timestamp', MISSING)
         if t0 is not MISSING:
@@ -5061,31 +4998,40 @@ def write_34_untyped_assistant(events, c):
     q0_0 = []
     q1_0 = []
     q2_0 = []
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K48[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K48[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K48[p['type']]
         if label == 'reasoning':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'reasoning'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'reasoning', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'reasoning'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
-            b = o.get('source')
-            if b is None:
-                b = {}
-            b['type'] = 'text'
-            if 'text' not in b and 'text' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['text'] = t0
+            if not o and 'text' in p:
+                b = {'type': 'text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'text'
+                if 'text' not in b and 'text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['text'] = t0
             q1_0.append(b)
         elif label == 'output_text':
             b = o.get('source')
@@ -5113,12 +5059,12 @@ def write_34_untyped_assistant(events, c):
             if at(b, 'function', 'arguments') is MISSING and 'function.arguments' not in pa:
                 t0 = p.get('params', MISSING)
                 if t0 is not MISSING:
-                    b.setdefault('function', {})['arguments'] = C_json_text.write((t0,), ps.get('function.arguments', NO_MARK), None)
+                    b.setdefault('function', {})['arguments'] = W_json_text((t0,), ps.get('function.arguments', NO_MARK), None)
             q2_0.append(b)
         else:
             raise Broken('`untyped/assistant` has no block ' + f'`{label}`')
-    shape = pond.get('shape', EMPTY).get('reasoning', 'string')
-    weave = pond.get('weave', EMPTY).get('reasoning')
+    shape = pond['shape'].get('reasoning', 'string') if 'shape' in pond else 'string'
+    weave = pond['weave'].get('reasoning') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'reasoning' in r:
         pass
     elif shape == 'string':
@@ -5128,8 +5074,8 @@ def write_34_untyped_assistant(events, c):
     else:
         sources = {'0': iter(q0_0), 'r': iter(r.get('reasoning') or ())}
         r['reasoning'] = [next(sources[k]) for k in weave]
-    shape = pond.get('shape', EMPTY).get('content', 'string')
-    weave = pond.get('weave', EMPTY).get('content')
+    shape = pond['shape'].get('content', 'string') if 'shape' in pond else 'string'
+    weave = pond['weave'].get('content') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'content' in r:
         pass
     elif shape == 'string':
@@ -5139,8 +5085,8 @@ def write_34_untyped_assistant(events, c):
     else:
         sources = {'0': iter(q1_0), 'r': iter(r.get('content') or ())}
         r['content'] = [next(sources[k]) for k in weave]
-    shape = pond.get('shape', EMPTY).get('tool_calls', 'list')
-    weave = pond.get('weave', EMPTY).get('tool_calls')
+    shape = pond['shape'].get('tool_calls', 'list') if 'shape' in pond else 'list'
+    weave = pond['weave'].get('tool_calls') if 'weave' in pond else None
     if shape == 'absent' or weave is None and 'tool_calls' in r:
         pass
     elif weave is None:
@@ -5152,7 +5098,7 @@ def write_34_untyped_assistant(events, c):
 
 
 def read_35_untyped_tool(r, c):
-    # 'untyped/tool': line 450 of the mapping
+    # 'untyped/tool': line 452 of the mapping
     e0_0 = r.get('tool_call_id', MISSING)
     e0_1 = r.get('content', MISSING)
     sid = c.session_id
@@ -5160,14 +5106,7 @@ def read_35_untyped_tool(r, c):
     absent = spelling = None
     mid = c.derive(r)
     ts = c.anchor
-    v = r.pop('role', MISSING)
-    if v != 'tool':
-        if v is MISSING:
-            absent = ['role'] if absent is None else [*absent, 'role']
-        else:
-            r['role'] = v
-    p0 = []
-    o = {}
+    del r['role']
     if type(e0_0) is str:
         e0_0_fits = True
         del r['tool_call_id']
@@ -5182,18 +5121,17 @@ def read_35_untyped_tool(r, c):
         e0_1_fits = False
         if e0_1 is not MISSING:
             c.note('source-type', '$.content', f'expected any, found {kind_of(e0_1)}')
-    p = {'kind': 'part', 'id': f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': False, 'provenance': 'injected', 'options': o}
-    p0.append(p)
-    if e0_0_fits:
-        p['call_id'] = e0_0
-    if e0_1_fits:
-        p['result'] = e0_1
-    v = p.get('call_id')
-    if type(v) is str and v in c.calls:
-        p['name'] = c.calls[v]
-    if 'failed' in c.facts:
-        p['is_failure'] = c.facts['failed']
-    if not K49.issuperset(r):
+    if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'call_id': e0_0, 'result': e0_1, 'name': known}
+    else:
+        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        if e0_0_fits:
+            p['call_id'] = e0_0
+        if e0_1_fits:
+            p['result'] = e0_1
+        if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
+            p['name'] = known
+    if r and not K49.issuperset(r):
         c.drift('source-drift-field', 'untyped/tool', [k for k in r if k not in K49])
     if absent:
         pond['absent'] = absent
@@ -5201,8 +5139,7 @@ def read_35_untyped_tool(r, c):
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
     m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
-    p0.insert(0, m)
-    return p0
+    return [m, p]
 
 
 def write_35_untyped_tool(events, c):
@@ -5212,16 +5149,19 @@ def write_35_untyped_tool(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     if 'role' not in r and 'role' not in absent:
         r['role'] = 'tool'
-    for p in parts_of(events):
+    for p in events[1:] if len(events) < 3 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY)
-        ps = marks.get('spelling', EMPTY)
-        pa = marks.get('absent', ())
-        label = marks.get('as') or K21[p['type']]
+        if marks is EMPTY:
+            ps, pa, label = EMPTY, (), K21[p['type']]
+        else:
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            label = marks.get('as') or K21[p['type']]
         if label == 'self':
             if 'tool_call_id' not in r and 'tool_call_id' not in pa:
                 t0 = p.get('call_id', MISSING)
@@ -5237,7 +5177,7 @@ def write_35_untyped_tool(events, c):
 
 
 def read_36_untyped_developer__content(r, c):
-    # 'untyped/developer+/content': line 460 of the mapping
+    # 'untyped/developer+/content': line 462 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/developer+/content'}
     absent = spelling = None
@@ -5252,7 +5192,7 @@ def read_36_untyped_developer__content(r, c):
     elif v is not MISSING:
         r['content'] = v
         c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
-    if not K50.issuperset(r):
+    if r and not K50.issuperset(r):
         c.drift('source-drift-field', 'untyped/developer+/content', [k for k in r if k not in K50])
     if absent:
         pond['absent'] = absent
@@ -5270,8 +5210,8 @@ def write_36_untyped_developer__content(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     if 'content' not in r and 'content' not in absent:
         t0 = first.get('content', MISSING)
         if t0 is not MISSING and (t0 != '' or 'content' in spelling):
@@ -5280,12 +5220,11 @@ def write_36_untyped_developer__content(events, c):
 
 
 def read_37_carry(r, c):
-    # 'carry': line 465 of the mapping
+    # 'carry': line 467 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None
     mid = c.derive(r)
-    ts = c.anchor
     content = ''
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -5293,10 +5232,12 @@ def read_37_carry(r, c):
             spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
         ts = x
     elif v is not MISSING:
+        ts = c.anchor
         r['timestamp'] = v
         if v is not None:
             c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
     else:
+        ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
     if absent:
         pond['absent'] = absent
@@ -5314,8 +5255,8 @@ def write_37_carry(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond.get('absent', ())
-    spelling = pond.get('spelling', EMPTY)
+    absent = pond['absent'] if 'absent' in pond else ()
+    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     if 'timestamp' not in r and 'timestamp' not in absent:
         t0 = first.get('timestamp', MISSING)
         if t0 is not MISSING:
@@ -5328,173 +5269,153 @@ def carry(r, c):
     return read_37_carry(r, c)
 
 
-def choose_0_session_meta(r, c):
-    return read_0_session_meta(r, c)
-
-
-def choose_1_response_item_0(r, c):
+def choose_1_response_item_0(r):
     t0 = v.get('role', MISSING) if type(v := r.get('payload')) is dict else MISSING
     if t0 == 'user':
-        return read_1_response_item_message_user(r, c)
+        return read_1_response_item_message_user
     if t0 == 'assistant':
-        return read_2_response_item_message_assistant(r, c)
+        return read_2_response_item_message_assistant
     if (type(t0) is str and t0 in {'developer', 'system'}):
-        return read_3_response_item_message_developer_(r, c)
-    return carry(r, c)
+        return read_3_response_item_message_developer_
+    return carry
 
 
-def choose_1_response_item_other(r, c):
+def choose_1_response_item_other(r):
     t0 = v.get('type', MISSING) if type(v := r.get('payload')) is dict else MISSING
     t1 = v.get('role', MISSING) if type(v := r.get('payload')) is dict else MISSING
     if t0 is MISSING and t1 == 'user':
-        return read_4_response_item_no_type_user(r, c)
+        return read_4_response_item_no_type_user
     if t0 is MISSING and t1 == 'assistant':
-        return read_5_response_item_no_type_assistant(r, c)
-    return carry(r, c)
+        return read_5_response_item_no_type_assistant
+    return carry
 
 
-CHOOSE_1_RESPONSE_ITEM = {'message': choose_1_response_item_0, 'agent_message': read_6_response_item_agent_message, 'reasoning': read_7_response_item_reasoning, 'function_call': read_8_response_item_function_call, 'custom_tool_call': read_9_response_item_custom_tool_call, 'function_call_output': read_10_response_item_function_call_output_, 'custom_tool_call_output': read_10_response_item_function_call_output_, 'web_search_call': read_11_response_item_web_search_call_, 'local_shell_call': read_11_response_item_web_search_call_, 'tool_search_call': read_12_response_item_tool_search_call, 'tool_search_output': read_13_response_item_tool_search_output, 'image_generation_call': read_14_response_item_image_generation_call, 'tool_call': read_15_response_item_tool_call, 'tool_result': read_16_response_item_tool_result, 'ghost_snapshot': read_37_carry, 'other': read_37_carry, 'compaction': read_37_carry, 'compaction_summary': read_37_carry, 'compaction_trigger': read_37_carry, 'context_compaction': read_37_carry}
+CHOOSE_1_RESPONSE_ITEM_READERS = {'agent_message': read_6_response_item_agent_message, 'reasoning': read_7_response_item_reasoning, 'function_call': read_8_response_item_function_call, 'custom_tool_call': read_9_response_item_custom_tool_call, 'function_call_output': read_10_response_item_function_call_output_, 'custom_tool_call_output': read_10_response_item_function_call_output_, 'web_search_call': read_11_response_item_web_search_call_, 'local_shell_call': read_11_response_item_web_search_call_, 'tool_search_call': read_12_response_item_tool_search_call, 'tool_search_output': read_13_response_item_tool_search_output, 'image_generation_call': read_14_response_item_image_generation_call, 'tool_call': read_15_response_item_tool_call, 'tool_result': read_16_response_item_tool_result, 'ghost_snapshot': read_37_carry, 'other': read_37_carry, 'compaction': read_37_carry, 'compaction_summary': read_37_carry, 'compaction_trigger': read_37_carry, 'context_compaction': read_37_carry}
+CHOOSE_1_RESPONSE_ITEM_CHOOSE = {'message': choose_1_response_item_0}
 
 
-def choose_1_response_item(r, c):
+def choose_1_response_item(r):
     k = v.get('type', MISSING) if type(v := r.get('payload')) is dict else MISSING
-    return (CHOOSE_1_RESPONSE_ITEM.get(k, choose_1_response_item_other) if type(k) is str else choose_1_response_item_other)(r, c)
+    if type(k) is str:
+        if (reader := CHOOSE_1_RESPONSE_ITEM_READERS.get(k)) is not None:
+            return reader
+        if (choose := CHOOSE_1_RESPONSE_ITEM_CHOOSE.get(k)) is not None:
+            return choose(r)
+    return choose_1_response_item_other(r)
 
 
-def choose_2_compacted(r, c):
-    return read_17_compacted(r, c)
+def choose_3_message_other(r):
+    return carry
 
 
-def choose_3_message_other(r, c):
-    return carry(r, c)
+CHOOSE_3_MESSAGE_READERS = {'user': read_21_message_user, 'assistant': read_22_message_assistant, 'developer': read_23_message_developer_, 'system': read_23_message_developer_}
+CHOOSE_3_MESSAGE_CHOOSE = {}
 
 
-CHOOSE_3_MESSAGE = {'user': read_21_message_user, 'assistant': read_22_message_assistant, 'developer': read_23_message_developer_, 'system': read_23_message_developer_}
+def choose_3_message(r):
+    k = r.get('role', MISSING)
+    if type(k) is str:
+        if (reader := CHOOSE_3_MESSAGE_READERS.get(k)) is not None:
+            return reader
+        if (choose := CHOOSE_3_MESSAGE_CHOOSE.get(k)) is not None:
+            return choose(r)
+    return choose_3_message_other(r)
 
 
-def choose_3_message(r, c):
-    k = at(r, 'role')
-    return (CHOOSE_3_MESSAGE.get(k, choose_3_message_other) if type(k) is str else choose_3_message_other)(r, c)
-
-
-def choose_4_reasoning(r, c):
-    return read_24_reasoning(r, c)
-
-
-def choose_5_function_call(r, c):
+def choose_5_function_call(r):
     if r.get('function', MISSING) is not MISSING:
-        return read_25_function_call_function(r, c)
-    return read_26_function_call(r, c)
+        return read_25_function_call_function
+    return read_26_function_call
 
 
-def choose_6_custom_tool_call(r, c):
-    return read_27_custom_tool_call(r, c)
+def choose_10_event_msg_other(r):
+    return carry
 
 
-def choose_7_function_call_output(r, c):
-    return read_28_function_call_output(r, c)
+CHOOSE_10_EVENT_MSG_READERS = {'user_message': read_37_carry, 'agent_message': read_37_carry, 'agent_reasoning': read_37_carry, 'agent_reasoning_raw_content': read_37_carry, 'agent_reasoning_section_break': read_37_carry, 'item_completed': read_37_carry, 'item_started': read_37_carry, 'raw_response_item': read_37_carry, 'token_count': read_37_carry, 'task_started': read_37_carry, 'task_complete': read_37_carry, 'turn_started': read_37_carry, 'turn_complete': read_37_carry, 'turn_aborted': read_37_carry, 'thread_settings_applied': read_37_carry, 'thread_name_updated': read_37_carry, 'thread_goal_updated': read_37_carry, 'thread_rolled_back': read_37_carry, 'context_compacted': read_37_carry, 'error': read_37_carry, 'warning': read_37_carry, 'stream_error': read_37_carry, 'background_event': read_37_carry, 'guardian_assessment': read_37_carry, 'entered_review_mode': read_37_carry, 'exited_review_mode': read_37_carry, 'undo_started': read_37_carry, 'undo_completed': read_37_carry, 'session_configured': read_37_carry, 'sub_agent_activity': read_37_carry, 'shutdown_complete': read_37_carry, 'plan_update': read_37_carry, 'turn_diff': read_37_carry, 'deprecation_notice': read_37_carry, 'model_reroute': read_37_carry, 'hook_started': read_37_carry, 'hook_completed': read_37_carry, 'exec_command_begin': read_37_carry, 'exec_command_end': read_37_carry, 'exec_command_output_delta': read_37_carry, 'patch_apply_begin': read_37_carry, 'patch_apply_end': read_37_carry, 'mcp_tool_call_begin': read_37_carry, 'mcp_tool_call_end': read_37_carry, 'web_search_begin': read_37_carry, 'web_search_end': read_37_carry, 'view_image_tool_call': read_37_carry, 'image_generation_begin': read_37_carry, 'image_generation_end': read_37_carry, 'dynamic_tool_call_request': read_37_carry, 'dynamic_tool_call_response': read_37_carry, 'collab_agent_spawn_begin': read_37_carry, 'collab_agent_spawn_end': read_37_carry, 'collab_agent_interaction_begin': read_37_carry, 'collab_agent_interaction_end': read_37_carry, 'collab_waiting_begin': read_37_carry, 'collab_waiting_end': read_37_carry, 'collab_close_begin': read_37_carry, 'collab_close_end': read_37_carry, 'collab_resume_begin': read_37_carry, 'collab_resume_end': read_37_carry, 'terminal_interaction': read_37_carry, 'exec_approval_request': read_37_carry, 'apply_patch_approval_request': read_37_carry, 'elicitation_request': read_37_carry, 'request_user_input': read_37_carry}
+CHOOSE_10_EVENT_MSG_CHOOSE = {}
 
 
-def choose_8_custom_tool_call_output(r, c):
-    return read_29_custom_tool_call_output(r, c)
-
-
-def choose_9_function_result(r, c):
-    return read_30_function_result(r, c)
-
-
-def choose_10_event_msg_other(r, c):
-    return carry(r, c)
-
-
-CHOOSE_10_EVENT_MSG = {'user_message': read_37_carry, 'agent_message': read_37_carry, 'agent_reasoning': read_37_carry, 'agent_reasoning_raw_content': read_37_carry, 'agent_reasoning_section_break': read_37_carry, 'item_completed': read_37_carry, 'item_started': read_37_carry, 'raw_response_item': read_37_carry, 'token_count': read_37_carry, 'task_started': read_37_carry, 'task_complete': read_37_carry, 'turn_started': read_37_carry, 'turn_complete': read_37_carry, 'turn_aborted': read_37_carry, 'thread_settings_applied': read_37_carry, 'thread_name_updated': read_37_carry, 'thread_goal_updated': read_37_carry, 'thread_rolled_back': read_37_carry, 'context_compacted': read_37_carry, 'error': read_37_carry, 'warning': read_37_carry, 'stream_error': read_37_carry, 'background_event': read_37_carry, 'guardian_assessment': read_37_carry, 'entered_review_mode': read_37_carry, 'exited_review_mode': read_37_carry, 'undo_started': read_37_carry, 'undo_completed': read_37_carry, 'session_configured': read_37_carry, 'sub_agent_activity': read_37_carry, 'shutdown_complete': read_37_carry, 'plan_update': read_37_carry, 'turn_diff': read_37_carry, 'deprecation_notice': read_37_carry, 'model_reroute': read_37_carry, 'hook_started': read_37_carry, 'hook_completed': read_37_carry, 'exec_command_begin': read_37_carry, 'exec_command_end': read_37_carry, 'exec_command_output_delta': read_37_carry, 'patch_apply_begin': read_37_carry, 'patch_apply_end': read_37_carry, 'mcp_tool_call_begin': read_37_carry, 'mcp_tool_call_end': read_37_carry, 'web_search_begin': read_37_carry, 'web_search_end': read_37_carry, 'view_image_tool_call': read_37_carry, 'image_generation_begin': read_37_carry, 'image_generation_end': read_37_carry, 'dynamic_tool_call_request': read_37_carry, 'dynamic_tool_call_response': read_37_carry, 'collab_agent_spawn_begin': read_37_carry, 'collab_agent_spawn_end': read_37_carry, 'collab_agent_interaction_begin': read_37_carry, 'collab_agent_interaction_end': read_37_carry, 'collab_waiting_begin': read_37_carry, 'collab_waiting_end': read_37_carry, 'collab_close_begin': read_37_carry, 'collab_close_end': read_37_carry, 'collab_resume_begin': read_37_carry, 'collab_resume_end': read_37_carry, 'terminal_interaction': read_37_carry, 'exec_approval_request': read_37_carry, 'apply_patch_approval_request': read_37_carry, 'elicitation_request': read_37_carry, 'request_user_input': read_37_carry}
-
-
-def choose_10_event_msg(r, c):
+def choose_10_event_msg(r):
     k = v.get('type', MISSING) if type(v := r.get('payload')) is dict else MISSING
-    return (CHOOSE_10_EVENT_MSG.get(k, choose_10_event_msg_other) if type(k) is str else choose_10_event_msg_other)(r, c)
+    if type(k) is str:
+        if (reader := CHOOSE_10_EVENT_MSG_READERS.get(k)) is not None:
+            return reader
+        if (choose := CHOOSE_10_EVENT_MSG_CHOOSE.get(k)) is not None:
+            return choose(r)
+    return choose_10_event_msg_other(r)
 
 
-def choose_11_turn_context(r, c):
-    return read_37_carry(r, c)
-
-
-def choose_12_world_state(r, c):
-    return read_37_carry(r, c)
-
-
-def choose_13_token_usage_record(r, c):
-    return read_37_carry(r, c)
-
-
-def choose_14_inter_agent_communication_metadata(r, c):
-    return read_37_carry(r, c)
-
-
-def choose_untyped_0(r, c):
+def choose_untyped_0(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_18_untyped_state(r, c)
+        return read_18_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_19_untyped_instructions_id(r, c)
+        return read_19_untyped_instructions_id
     if r.get('message', MISSING) is not MISSING:
-        return read_31_untyped_user_message(r, c)
-    return read_32_untyped_user(r, c)
+        return read_31_untyped_user_message
+    return read_32_untyped_user
 
 
-def choose_untyped_1(r, c):
+def choose_untyped_1(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_18_untyped_state(r, c)
+        return read_18_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_19_untyped_instructions_id(r, c)
+        return read_19_untyped_instructions_id
     if r.get('message', MISSING) is not MISSING:
-        return read_33_untyped_assistant_message(r, c)
-    return read_34_untyped_assistant(r, c)
+        return read_33_untyped_assistant_message
+    return read_34_untyped_assistant
 
 
-def choose_untyped_2(r, c):
+def choose_untyped_2(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_18_untyped_state(r, c)
+        return read_18_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_19_untyped_instructions_id(r, c)
-    return read_35_untyped_tool(r, c)
+        return read_19_untyped_instructions_id
+    return read_35_untyped_tool
 
 
-def choose_untyped_3(r, c):
+def choose_untyped_3(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_18_untyped_state(r, c)
+        return read_18_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_19_untyped_instructions_id(r, c)
+        return read_19_untyped_instructions_id
     if r.get('content', MISSING) is not MISSING:
-        return read_36_untyped_developer__content(r, c)
-    return carry(r, c)
+        return read_36_untyped_developer__content
+    return carry
 
 
-def choose_untyped_4(r, c):
+def choose_untyped_4(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_18_untyped_state(r, c)
+        return read_18_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_19_untyped_instructions_id(r, c)
+        return read_19_untyped_instructions_id
     if r.get('content', MISSING) is not MISSING:
-        return read_36_untyped_developer__content(r, c)
-    return carry(r, c)
+        return read_36_untyped_developer__content
+    return carry
 
 
-def choose_untyped_other(r, c):
+def choose_untyped_other(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_18_untyped_state(r, c)
+        return read_18_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_19_untyped_instructions_id(r, c)
+        return read_19_untyped_instructions_id
     if r.get('session', MISSING) is not MISSING and r.get('role', MISSING) is MISSING:
-        return read_20_untyped_session_no_role(r, c)
-    return carry(r, c)
+        return read_20_untyped_session_no_role
+    return carry
 
 
-CHOOSE_UNTYPED = {'user': choose_untyped_0, 'assistant': choose_untyped_1, 'tool': choose_untyped_2, 'developer': choose_untyped_3, 'system': choose_untyped_4}
+CHOOSE_UNTYPED_READERS = {}
+CHOOSE_UNTYPED_CHOOSE = {'user': choose_untyped_0, 'assistant': choose_untyped_1, 'tool': choose_untyped_2, 'developer': choose_untyped_3, 'system': choose_untyped_4}
 
 
-def choose_untyped(r, c):
-    k = at(r, 'role')
-    return (CHOOSE_UNTYPED.get(k, choose_untyped_other) if type(k) is str else choose_untyped_other)(r, c)
+def choose_untyped(r):
+    k = r.get('role', MISSING)
+    if type(k) is str:
+        if (reader := CHOOSE_UNTYPED_READERS.get(k)) is not None:
+            return reader
+        if (choose := CHOOSE_UNTYPED_CHOOSE.get(k)) is not None:
+            return choose(r)
+    return choose_untyped_other(r)
 
 
 def drift_name(r):
@@ -5590,15 +5511,34 @@ def drift_name(r):
     return label
 
 
-CHOOSE = {'session_meta': read_0_session_meta, 'response_item': choose_1_response_item, 'compacted': read_17_compacted, 'message': choose_3_message, 'reasoning': read_24_reasoning, 'function_call': choose_5_function_call, 'custom_tool_call': read_27_custom_tool_call, 'function_call_output': read_28_function_call_output, 'custom_tool_call_output': read_29_custom_tool_call_output, 'function_result': read_30_function_result, 'event_msg': choose_10_event_msg, 'turn_context': choose_11_turn_context, 'world_state': choose_12_world_state, 'token_usage_record': choose_13_token_usage_record, 'inter_agent_communication_metadata': choose_14_inter_agent_communication_metadata}
+READERS = {'session_meta': read_0_session_meta, 'compacted': read_17_compacted, 'reasoning': read_24_reasoning, 'custom_tool_call': read_27_custom_tool_call, 'function_call_output': read_28_function_call_output, 'custom_tool_call_output': read_29_custom_tool_call_output, 'function_result': read_30_function_result, 'pond_origin': read_37_carry, 'turn_context': read_37_carry, 'world_state': read_37_carry, 'token_usage_record': read_37_carry, 'inter_agent_communication_metadata': read_37_carry}
+CHOOSE = {'response_item': choose_1_response_item, 'message': choose_3_message, 'function_call': choose_5_function_call, 'event_msg': choose_10_event_msg}
+CARRY = read_37_carry
+CARRY_ID, CARRY_TIME = (None, 'timestamp')
+CARRY_TIME_ONLY = True
+
+
+TABLES = {'response_item': {**CHOOSE_1_RESPONSE_ITEM_READERS, 'message': None}, 'event_msg': {**CHOOSE_10_EVENT_MSG_READERS}}
+
+
+def reader_of(r):
+    """Return the function that reads this record: CARRY itself where a clause says to carry it."""
+    k = r.get('type', MISSING)
+    if type(k) is str:
+        if k in TABLES:
+            try:
+                if (reader := TABLES[k][r['payload']['type']]) is not None:
+                    return reader
+            except (KeyError, TypeError):
+                pass
+        choose = CHOOSE.get(k)
+        return READERS.get(k, carry) if choose is None else choose(r)
+    return choose_untyped(r) if k is MISSING else carry
 
 
 def read(r, c):
     """Return the canonical events of one record. The record is used up."""
-    k = r.get('type', MISSING)
-    if type(k) is str:
-        return CHOOSE.get(k, carry)(r, c)
-    return choose_untyped(r, c) if k is MISSING else carry(r, c)
+    return reader_of(r)(r, c)
 
 
 def detect(r):

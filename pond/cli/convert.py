@@ -3,18 +3,28 @@
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
 import typer
 
+from pond.cli.losses import show_losses, show_moved, show_resumes, write_losses
 from pond.cli.show import Progress, print_json, show_faults, summary
-from pond.codec.batch import Job, converted_into, expand, is_directory, place_beside, run_jobs
-from pond.codec.convert import Input, Order, open_input, write_canonical, write_native
+from pond.codec.batch import (
+    Job,
+    convert_child,
+    converted_into,
+    expand,
+    is_directory,
+    place_beside,
+    run_jobs,
+    with_families,
+)
+from pond.codec.convert import Input, Order, Written, open_input, write_canonical, write_native
 from pond.codec.output import NewFile, failed
 from pond.codec.registry import CANONICAL, clients
 from pond.codec.report import Report
-from pond.codec.writer import SideFile
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
 
 
@@ -41,26 +51,64 @@ def run(
     jobs: Annotated[
         int | None, typer.Option("--jobs", metavar="N", help="Processes for a directory; all cores when absent.")
     ] = None,
+    keep_origin: Annotated[
+        bool,
+        typer.Option("--keep-origin", help="Let the session's own records ride along, so that the way back is exact."),
+    ] = False,
+    map_path: Annotated[
+        list[str] | None,
+        typer.Option("--map-path", metavar="OLD=NEW", help="Paths below OLD become paths below NEW; repeatable."),
+    ] = None,
+    loss_report: Annotated[
+        str | None,
+        typer.Option("--loss-report", metavar="FILE", help="Name every value another client cannot hold (JSONL)."),
+    ] = None,
+    on_loss: Annotated[
+        str,
+        typer.Option("--on-loss", metavar="warn|raise|ignore", help="What to do when conversation would be lost."),
+    ] = "warn",
 ) -> int:
-    """Turn sessions of one client into canonical events, or back into that client's own files."""
+    """Turn sessions into canonical events, into their own client's files again, or into another client's sessions."""
     known = [*clients(), CANONICAL]
     for name in (to, client):
         if name is not None and name not in known:
             raise UsageError(Diagnostic("usage", f"unknown client `{name}`", help=f"known: {', '.join(known)}"))
-    order = Order(to, client, project)
+    if on_loss not in _ON_LOSS:
+        raise UsageError(Diagnostic("usage", f"unknown --on-loss `{on_loss}`", help=f"one of {', '.join(_ON_LOSS)}"))
+    order = Order(to, client, project, on_loss, keep_origin, _paths(map_path or []))
     report = Report()
     found = expand(inputs, report)
     several = len(found) > 1 or any(job.folder for job in found)
     code = 2 if any(d.span and d.span.file in inputs for d in report.diagnostics) else 0  # an input named is not there
     if several or (output is not None and is_directory(output)):
-        _many(found, order, output, report, jobs)
+        _many(found, replace(order, defer=True), output, report, jobs)
     elif found:
-        code = max(code, _one(found[0], order, output, report))
+        (named, *family), order = with_families(found, order)
+        code = max(code, _one(named, order, output, report))
+        _children(family, order, output, report)
+    if loss_report is not None:
+        write_losses(report, Path(loss_report))
     if json:
         print_json(summary(report), sys.stdout if output else sys.stderr)
     else:
         show_faults(report)
+        show_moved(report, order.paths)
+        if on_loss == "warn":
+            show_losses(report, loss_report is not None)
+        show_resumes(report, output)
     return code or (2 if _unusable(report) else 1 if report.errors else 0)
+
+
+_ON_LOSS = ("warn", "raise", "ignore")
+
+
+def _paths(pairs: list[str]) -> tuple[tuple[str, str], ...]:
+    """Return the directories that `OLD=NEW` texts name."""
+    for pair in pairs:
+        old, equals, new = pair.partition("=")
+        if not (equals and old.strip("/") and new):
+            raise UsageError(Diagnostic("usage", f"`--map-path {pair}` is not OLD=NEW", help="both are directories"))
+    return tuple((pair.partition("=")[0], pair.partition("=")[2]) for pair in pairs)
 
 
 def _unusable(report: Report) -> bool:
@@ -75,25 +123,36 @@ def _one(job: Job, order: Order, output: str | None, report: Report) -> int:
             report.files += 1
             source = open_input(file, job.name, job.path, order, report)
             if output is None:
-                unplaced = _stream(source, order, sys.stdout.buffer, report)
-                for extra in unplaced:
+                written = _stream(source, order, sys.stdout.buffer, report)
+                for extra in written.beside:
                     print(
                         f"pond: `{extra.name}` lies beside the session and does not fit in a stream; use -o",
                         file=sys.stderr,
                     )
                 return 0
             with NewFile(Path(output)) as out:
-                beside = _stream(source, order, out, report)
-            place_beside(Path(output), beside)
+                written = _stream(source, order, out, report)
+            place_beside(Path(output), written)
     except SourceFault as fault:
         report.diagnostics += fault.diagnostics
         return 1 if fault.diagnostics[0].code.startswith("output") else 0
     return 0
 
 
-def _stream(source: Input, order: Order, out: BinaryIO, report: Report) -> list[SideFile]:
-    """Write the one session of an input; return the files that belong beside it."""
-    beside: list[SideFile] = []
+def _children(family: list[Job], order: Order, output: str | None, report: Report) -> None:
+    """Write the children of the one session beside it; name those that a stream cannot hold."""
+    if not report.resumes or not family:
+        return
+    for job in family:
+        if output is None:
+            report.losses[0].add("children-left-out", "", what=job.name)
+        else:
+            convert_child(job, order, Path(output), report.resumes[0].place, report)
+
+
+def _stream(source: Input, order: Order, out: BinaryIO, report: Report) -> Written:
+    """Write the one session of an input; return what belongs beside it."""
+    written = Written([])
     size = source.source.path.stat().st_size if source.source.path else 0
     progress = Progress(size, "converting")
     try:
@@ -107,9 +166,9 @@ def _stream(source: Input, order: Order, out: BinaryIO, report: Report) -> list[
                     )
                 )
             else:
-                beside += write_native(session, order.to, out, report, source.source.name, progress.at)
+                written = write_native(session, out, report, source.source.name, progress.at)
         out.flush()
-        return beside
+        return written
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -13,10 +13,11 @@ from pond._version import __version__
 VERBS: dict[str, tuple[str, str]] = {
     "convert": (
         "pond.cli.convert",
-        "Turn sessions of one client into canonical events, or back into its own files.",
+        "Turn sessions into canonical events, their own client's files again, or another client's sessions.",
     ),
     "verify": ("pond.cli.verify", "Prove on your own files that the round trip through canonical changes no value."),
     "clients": ("pond.cli.clients", "List the clients pond reads and writes, versions verified and known limits."),
+    "golden": ("pond.cli.golden", "Say what a change did to the goldens, and whether stored rows keep their keys."),
     "map": ("pond.cli.map", "Check, format and explain mapping files."),
 }
 

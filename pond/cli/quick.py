@@ -69,6 +69,8 @@ def _read(arguments: list[str], options: dict[str, tuple[str, Any]], values: dic
             values[name] = int(value)
         elif kind in (str, str | None):
             values[name] = value
+        elif kind == list[str] | None:
+            values[name] = [*(values[name] or []), value]
         else:
             return None
     return words

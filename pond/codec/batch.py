@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import posixpath
 import shutil
-import signal
 import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 
-from pond.codec.convert import Order, Session, find_files, layout, open_input, write_canonical, write_native
+from pond.codec.convert import (
+    Deferred,
+    Order,
+    Session,
+    Written,
+    find_files,
+    layout,
+    open_input,
+    write_canonical,
+    write_native,
+)
+from pond.codec.detect import detect
 from pond.codec.output import NewFile
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
-from pond.codec.source import open_regular
-from pond.codec.writer import SideFile
+from pond.codec.source import LineSource, open_regular
 from pond.diagnostics.diagnostic import PondError
-
-if TYPE_CHECKING:  # costs more to import than a small file to convert
-    from concurrent.futures import Future, ProcessPoolExecutor
 
 # Below this much input a second process costs more than it brings.
 _WORTH_A_PROCESS = 2_000_000
@@ -37,6 +46,7 @@ class Job:
     name: str
     folder: Path | None = None
     number: int = 0
+    child: bool = False  # nobody named it; it belongs to a session that was named
 
     @property
     def size(self) -> int:
@@ -90,15 +100,60 @@ def expand(inputs: list[str], report: Report) -> list[Job]:
     return [Job(job.path, job.name, job.folder, number) for number, job in enumerate(found)]
 
 
+def with_families(jobs: list[Job], order: Order) -> tuple[list[Job], Order]:
+    """Return the jobs with the children of every single file named, and which families the target cannot hold.
+
+    A directory holds its children itself. Native conversion needs neither: it writes what there is.
+    """
+    order = replace(order, defer=False)
+    if order.to == CANONICAL:
+        return jobs, order
+    foreign = [(job, client) for job in jobs if (client := _foreign_client(job, order)) is not None]
+    if not foreign:
+        return jobs, order
+    from pond.codec.lineage import children, members, too_deep
+
+    known = {path.absolute() for job in jobs if (path := job.path) is not None}
+    found = [
+        (path, client) for job, client in foreign if job.path and not job.folder for path in children(job.path, client)
+    ]
+    new = [(path, client) for path, client in found if path.absolute() not in known]
+    family = [Job(path, str(path), number=len(jobs) + n, child=True) for n, (path, _) in enumerate(new)]
+    everyone = [*new, *((job.path, client) for job, client in foreign if job.path is not None)]
+    deep = too_deep((member for path, client in everyone for member in members(path, client)), order.to)
+    return [*jobs, *family], replace(order, too_deep=deep)
+
+
+def _foreign_client(job: Job, order: Order) -> str | None:
+    """Return the client of a file that may have to go to another one; None for the target's own and the unreadable."""
+    if job.path is None or not job.path.is_file():
+        return None
+    if order.client is not None:
+        return order.client if order.client != order.to else None
+    try:
+        with open_regular(job.path) as file:
+            client = detect(LineSource(file, job.name, job.path))
+    except PondError:
+        return None
+    return client if client != order.to else None
+
+
 def convert_job(job: Job, order: Order, target: Path | None, spool: Path) -> Report:
     """Convert one input into its place in `target` (or in the spool); whatever goes wrong is in the report."""
     report = Report(files=1)
+    try:
+        return _converted(job, order, target, spool, report)
+    except Deferred:
+        return Report(deferred=True)
+
+
+def _converted(job: Job, order: Order, target: Path | None, spool: Path, report: Report) -> Report:
     try:
         with job.open() as file:
             source = open_input(file, job.name, job.path, order, report)
             for number, session in enumerate(source.sessions):
                 try:
-                    place = _place(job, order, layout(session), source.client, number)
+                    place = _place(job, order, session, source.client, number)
                     _convert_session(session, place, job, order, target, spool, report)
                 except PondError as error:  # one session cannot take the others of its stream along
                     report.diagnostics += error.diagnostics
@@ -117,35 +172,58 @@ def _convert_session(
             write_canonical(session, out)
         return
     place = target / name
-    beside: list[SideFile] = []
+    written = Written([])
     with NewFile(place) as out:
         if order.to == CANONICAL:
             write_canonical(session, out)
         else:
-            beside = write_native(session, order.to, out, report, job.name)
-    place_beside(place, beside)
+            written = write_native(session, out, report, job.name)
+    place_beside(place, written)
+    if order.to != CANONICAL and not session.foreign and job.path is not None:
+        _date(place, os.stat(job.path).st_mtime)  # clients list their sessions by the files' dates
 
 
-def _place(job: Job, order: Order, in_layout: str, client: str, number: int) -> str:
+def _place(job: Job, order: Order, session: Session, client: str, number: int) -> str:
     """Return where a session lies below the target: where its input lies in the directory named, else its layout.
 
-    Only the first session of a stream can lie where its stream does.
+    Only the first session of a stream can lie where its stream does, and only as its own client's.
     """
-    place = in_layout
-    if job.folder is not None and job.path is not None and number == 0:
+    place = in_layout = layout(session)
+    at_home = client in (CANONICAL, session.row["source_agent"]) and not session.foreign
+    if at_home and job.folder is not None and job.path is not None and number == 0:
         here = job.path.relative_to(job.folder).as_posix()
         if client != CANONICAL:
             place = here
         elif here.endswith(_CANONICAL_SUFFIX):
             place = here.removesuffix(_CANONICAL_SUFFIX) + os.path.splitext(in_layout)[1]
+        place = session.moved(place)
     return os.path.splitext(place)[0] + _CANONICAL_SUFFIX if order.to == CANONICAL else place
 
 
-def place_beside(place: Path, beside: list[SideFile]) -> None:
-    """Write the files that belong beside the session file at `place`."""
-    for extra in beside:
+def place_beside(place: Path, written: Written) -> None:
+    """Write the files that belong beside the session file at `place`; then date it by its last message."""
+    for extra in written.beside:
         with NewFile(_safe_beside(place, extra.name)) as out:
             out.write(extra.data)
+    if written.time:
+        with contextlib.suppress(ValueError, OverflowError):
+            _date(place, datetime.fromisoformat(written.time).timestamp())
+
+
+def _date(place: Path, seconds: float) -> None:
+    with contextlib.suppress(OSError):
+        os.utime(place, (seconds, seconds))
+
+
+def convert_child(job: Job, order: Order, parent: Path, parent_place: str, report: Report) -> None:
+    """Convert a child session into its place beside its parent's file, wherever that is."""
+    with tempfile.TemporaryDirectory(prefix="pond-") as folder:
+        report.add(convert_job(job, order, Path(folder), Path(folder)))
+        for made in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
+            here = posixpath.relpath(made.relative_to(folder).as_posix(), posixpath.dirname(parent_place))
+            stem = posixpath.splitext(posixpath.basename(parent_place))[0]
+            with open(made, "rb") as file, NewFile(_safe_beside(parent, here.replace(f"{stem}/", "{stem}/", 1))) as out:
+                shutil.copyfileobj(file, out)
 
 
 def _safe_beside(place: Path, name: str) -> Path:
@@ -167,44 +245,42 @@ def converted_into(job: Job, spool: Path) -> Path | None:
 def run_jobs(
     jobs: list[Job], order: Order, target: Path | None, spool: Path, processes: int | None
 ) -> Iterator[tuple[Job, Report]]:
-    """Yield every job with its report, in input order, using all cores where the input is worth it."""
+    """Yield every job with its report, in input order, using all cores where the input is worth it.
+
+    Where the order defers what goes to another client, that comes last, with its families known.
+    """
+    waiting: list[Job] = []
+    for job, report in _run(jobs, order, target, spool, processes):
+        if report.deferred:
+            waiting.append(job)
+        else:
+            yield job, report
+    if waiting:
+        known = {job.number for job in waiting}
+        everyone, order = with_families(jobs, order)
+        yield from _run([job for job in everyone if job.child or job.number in known], order, target, spool, processes)
+
+
+def _run(
+    jobs: list[Job], order: Order, target: Path | None, spool: Path, processes: int | None
+) -> Iterator[tuple[Job, Report]]:
+    sizes = [job.size for job in jobs]
     count = min(processes or os.cpu_count() or 1, len(jobs))
-    if count < 2 or (processes is None and sum(job.size for job in jobs) < _WORTH_A_PROCESS):
+    if count < 2 or not hasattr(os, "fork") or (processes is None and sum(sizes) < _WORTH_A_PROCESS):
         for job in jobs:
             yield job, convert_job(job, order, target, spool)
         return
-    with workers(count) as pool:
-        # Largest first: the cores then finish together.
-        waiting: dict[int, Future[Report]] = {}
-        for job in sorted(jobs, key=lambda job: -job.size):
-            waiting[job.number] = pool.submit(convert_job, job, order, target, spool)
-        for job in jobs:
-            yield job, _result(waiting.pop(job.number), job)
+    from pond.codec.workers import spread  # a small store needs none of it
+
+    # Largest first: the cores then finish together.
+    first_to_last = sorted(range(len(jobs)), key=lambda number: -sizes[number])
+    results = spread(lambda number: convert_job(jobs[number], order, target, spool), first_to_last, count)
+    for job, result in zip(jobs, results, strict=True):
+        yield job, result if isinstance(result, Report) else _died(job)
 
 
-def workers(count: int | None) -> ProcessPoolExecutor:
-    """Return a pool of processes that stop without a word, and unwind what they were doing, when they are told to."""
-    from concurrent.futures import ProcessPoolExecutor
-
-    return ProcessPoolExecutor(count, initializer=_stop_quietly)
-
-
-def _stop_quietly() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _leave)
-
-
-def _leave(number: int, _: object) -> None:
-    raise SystemExit(128 + number)  # the one exception an idle worker does not print
-
-
-def _result(future: Future[Report], job: Job) -> Report:
-    """Return a job's report; a process that died (out of memory, killed) is a fault like any other."""
-    from concurrent.futures import BrokenExecutor
-
-    try:
-        return future.result()
-    except (BrokenExecutor, SystemExit):
-        report = Report(files=1)
-        report.error("output-failed", "the process that converted it died", job.name)
-        return report
+def _died(job: Job) -> Report:
+    """Return the report of a job whose process died (out of memory, killed): a fault like any other."""
+    report = Report(files=1)
+    report.error("output-failed", "the process that converted it died", job.name)
+    return report

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pond.codec.report import Report
 from pond.codec.source import LineSource
 from pond.model.json_text import MAX_DEPTH, JsonObject, NotJson, decode
+from pond.model.session_row import is_session
 
 # A record of MAX_DEPTH levels lies a few levels deeper inside its event.
 _DEPTH = MAX_DEPTH + 12
@@ -84,7 +85,7 @@ class CanonicalReader:
                 continue
             if type(event) is not dict or event.get("kind") not in _KINDS or type(event.get("options")) is not dict:
                 self._broken("expected an event with `kind` session, message or part and its `options`")
-            elif event["kind"] == "session" and not _is_session(event):
+            elif event["kind"] == "session" and not is_session(event):
                 self._broken("expected a session with id, project, source_agent and options")
             else:
                 yield event
@@ -96,7 +97,9 @@ class CanonicalReader:
     def recall(self, session_id: str, message_id: str) -> list[JsonObject]:
         """Return the events of an earlier message again; only a stream with repeated records is ever read twice."""
         if self._places is None:
-            self._places = self._index()
+            self._places = self._index(set())
+        if (session_id, message_id) not in self._places:
+            self._places |= self._index({message_id})
         events: list[JsonObject] = []
         for _, line in self.source.lines_from(self._places[session_id, message_id]):
             event = decode(line, _ignore, _DEPTH)
@@ -105,9 +108,8 @@ class CanonicalReader:
             events.append(event)
         return events
 
-    def _index(self) -> dict[tuple[str, str], int]:
-        """Return where each message stands that some repeat row refers to."""
-        wanted: set[str] = set()
+    def _index(self, wanted: set[str]) -> dict[tuple[str, str], int]:
+        """Return where each message stands that is wanted, or that some repeat row refers to."""
         places: dict[tuple[str, str], int] = {}
         for collect in (True, False):
             for offset, line in self.source.lines_from(0):
@@ -135,16 +137,3 @@ def _ignore(_: str) -> None:
 def _continues(event: JsonObject) -> bool:
     pond = event["options"].get("pond")
     return type(pond) is dict and pond.get("with") is True
-
-
-def _is_session(event: JsonObject) -> bool:
-    """Tell whether a session row holds what writing it back relies on."""
-    options = event["options"]
-    pond, source = options.get("pond", {}), options.get("source", {})
-    return (
-        all(type(event.get(name)) is str and event[name] for name in ("id", "project", "source_agent"))
-        and type(pond) is dict
-        and all(type(pond.get(name, "")) is str for name in ("path", "form"))
-        and type(source) is dict
-        and type(source.get("beside", {})) is dict
-    )

@@ -6,22 +6,23 @@ import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from pond.codec.canonical import CanonicalReader
+from pond.codec.carried import canonical_lines, native_lines
 from pond.codec.detect import detect
 from pond.codec.paths import captures, ignored
-from pond.codec.reader import SessionReader, empty
+from pond.codec.reader import SessionReader, SessionReading, empty
 from pond.codec.registry import CANONICAL, Adapter, adapter, clients
 from pond.codec.report import Report
 from pond.codec.source import LineSource, Source, open_document
-from pond.codec.writer import SessionWriter, SideFile, side_files
-from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
+from pond.codec.writer import NO_RECORD, SessionWriter, SideFile, side_files
+from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
-from pond.model.json_text import Json, JsonObject, NotJson, encode_line, encode_lines
+from pond.model.json_text import Json, JsonObject, NotJson, encode_line, encode_lines, encode_plain
 
 Groups = Iterator[list[JsonObject]]
 Tick = Callable[[int], None]
@@ -40,7 +41,25 @@ class Session:
     groups: Groups
     recall: Callable[[str], list[JsonObject]]
     place: Callable[[], tuple[int, int]]  # offset and line of the record being read
-    wrote: Tick | None = None  # told the size of every record written back, where reading left a proof open
+    reading: SessionReading | None = None  # where the records are read from the client's own file
+    back: bool = False  # they go back to the client they came from, unproved
+    end: Callable[[], Written] | None = None  # asked when all is written; a session that goes to another client has it
+    path: Path | None = None  # the file it stands in
+    checked: bool = True  # its events come from a reader; canonical text may hold anything
+    moved: Callable[[str], str] = str  # what becomes of its place, where its directory got another name
+
+    @property
+    def foreign(self) -> bool:
+        """Tell whether the session is on its way to another client than its own."""
+        return self.end is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What there is to know of a session when its records are written."""
+
+    beside: list[SideFile]  # files that belong beside it
+    time: str = ""  # of the last message, where the file is to be dated so
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +78,15 @@ class Order:
     to: str
     client: str | None = None
     project: str | None = None
+    on_loss: str = "warn"
+    keep_origin: bool = False
+    paths: tuple[tuple[str, str], ...] = ()  # directories, and what they are to be called
+    too_deep: dict[str, Diagnostic] = field(default_factory=dict)  # sessions whose family the target cannot hold
+    defer: bool = False  # a session that goes to another client has to wait: nobody knows its family yet
+
+
+class Deferred(Exception):
+    """A session goes to another client, and its family has to be known first."""
 
 
 def open_input(file: BinaryIO, name: str, path: Path | None, order: Order, report: Report) -> Input:
@@ -78,8 +106,27 @@ def open_input(file: BinaryIO, name: str, path: Path | None, order: Order, repor
         raise SourceFault(Diagnostic("source-unrecognised", what, Span(name, 1), help=help))
     if client == CANONICAL:
         assert isinstance(source, LineSource)
-        return Input(client, source, _canonical_sessions(CanonicalReader(source, report), report))
-    return Input(client, source, _source_sessions(adapter(client), source, report, order))
+        sessions = _canonical_sessions(CanonicalReader(source, report), report)
+    else:
+        sessions = _source_sessions(adapter(client), source, report, order)
+    return Input(client, source, _towards(order, sessions, report, name))
+
+
+def _towards(order: Order, sessions: Iterator[Session], report: Report, name: str) -> Iterator[Session]:
+    """Yield the sessions as what they are to be written as: their own client's, or another's."""
+    for session in sessions:
+        if order.paths:
+            from pond.codec.relocate import relocated
+
+            session = relocated(session, order.paths, report)
+        if order.to in (CANONICAL, session.row["source_agent"]):
+            yield session
+        elif order.defer:
+            raise Deferred
+        else:
+            from pond.codec.foreign import retarget  # most conversions need none of it
+
+            yield retarget(session, order, report, name)
 
 
 def _as_document(file: BinaryIO, name: str, path: Path | None, report: Report) -> Source | None:
@@ -97,17 +144,18 @@ def _as_document(file: BinaryIO, name: str, path: Path | None, report: Report) -
 def _source_sessions(owner: Adapter, source: Source, report: Report, order: Order) -> Iterator[Session]:
     reader = SessionReader(owner, source, report, order.project)
     report.sessions += 1
-    if order.to == owner.client and source.form == "lines":
+    if order.to == owner.client and source.form == "lines" and not order.paths:
         # Both faces meet here: what is written proves what was read, and one proof is enough.
-        yield Session(reader.session, reader.records(prove=False), reader.recall, reader.place, reader.wrote)
+        records, back = reader.records(back=True), True
     else:
-        yield Session(reader.session, reader.records(), reader.recall, reader.place)
+        records, back = reader.records(), False
+    yield Session(reader.session, records, reader.recall, reader.place, reader.context, back=back, path=source.path)
 
 
 def _canonical_sessions(reader: CanonicalReader, report: Report) -> Iterator[Session]:
     for row, groups in reader.sessions():
         report.sessions += 1
-        yield Session(row, _counted(groups, report), partial(reader.recall, row["id"]), reader.place)
+        yield Session(row, _counted(groups, report), partial(reader.recall, row["id"]), reader.place, checked=False)
 
 
 def _counted(groups: Groups, report: Report) -> Groups:
@@ -134,6 +182,8 @@ def _uncollected() -> Iterator[None]:
 def write_canonical(session: Session, out: BinaryIO, progress: Tick = _no_tick) -> None:
     """Write a session as canonical JSONL: the row, then every message followed by its parts."""
     out.write(encode_line(session.row))
+    if session.reading is not None:
+        session.reading.carried = canonical_lines(session.reading, adapter(session.row["source_agent"]).module, out)
     with _uncollected():
         for number, events in enumerate(session.groups):
             out.writelines(encode_lines(events))
@@ -142,33 +192,34 @@ def write_canonical(session: Session, out: BinaryIO, progress: Tick = _no_tick) 
 
 
 def write_native(
-    session: Session, target: str, out: BinaryIO, report: Report, name: str, progress: Tick = _no_tick
-) -> list[SideFile]:  # fmt: skip
-    """Write a session's records as its client has them; return the files that belong beside it."""
-    owner = native_adapter(session, target)
+    session: Session, out: BinaryIO, report: Report, name: str, progress: Tick = _no_tick
+) -> Written:  # fmt: skip
+    """Write a session's records as its client has them; return what belongs beside them."""
+    owner = adapter(session.row["source_agent"])
     beside = side_files(session.row)
     writer = SessionWriter(owner, session.row, session.recall, report, name)
-    values = writer.records(session.groups)
     form = session.row["options"].get("pond", {}).get("form")
     if form == "document":
-        out.write(_document(values, owner, beside, name))
-        return beside
-    write, wrote = out.write, session.wrote
+        out.write(_document(writer.records(session.groups), owner, beside, name))
+        return Written(beside)
+    write, record_of, back = out.write, writer.record, session.reading if session.back else None
+    if back is not None:
+        back.carried = native_lines(back, owner.module, out)
     with _uncollected():
-        for number, value in enumerate(values):
-            if type(value) is SideFile:
+        for number, events in enumerate(session.groups):
+            if type(value := record_of(events)) is SideFile:
                 beside.append(value)
-                continue
-            try:
-                size = write(encode_line(value))
-            except NotJson as error:
-                report.error(error.code, str(error), name, session.place()[1])
-                continue
-            if wrote is not None:
-                wrote(size)
+            elif value is not NO_RECORD:
+                try:
+                    text = encode_plain(value)
+                    if back is not None and (text is None or len(text) != len(back.line)):
+                        back.prove()  # as long as its line, no key can have stood in it twice
+                    write(encode_line(value) if text is None else text)
+                except NotJson as error:
+                    report.error(error.code, str(error), name, session.place()[1])
             if not number & _TICK_EVERY:
                 progress(session.place()[0])
-    return beside
+    return session.end() if session.end is not None else Written(beside)
 
 
 def _document(values: Iterator[Json | SideFile], owner: Adapter, beside: list[SideFile], name: str) -> bytes:
@@ -186,17 +237,6 @@ def _document(values: Iterator[Json | SideFile], owner: Adapter, beside: list[Si
     head, *rest = items
     head[owner.module.DOCUMENT[1]] = rest
     return encode_line(head)
-
-
-def native_adapter(session: Session, target: str) -> Adapter:
-    """Return the target's adapter where the session is its own; raise UsageError where restoring would be foreign."""
-    origin = session.row["source_agent"]
-    if origin != target:
-        what = (
-            f"session `{session.row['id']}` was written by {origin}; this version restores it as {origin} or canonical"
-        )
-        raise UsageError(Diagnostic("usage-foreign", what, rule="adapter-native-restore-lossless"))
-    return adapter(target)
 
 
 def layout(session: Session) -> str:

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.span import Span
 
+if TYPE_CHECKING:  # most conversions lose nothing
+    from pond.portable.loss import Losses
+
 # A broken file can have a fault on every line; each kind is shown this often per file and counted beyond.
 MOST_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """How to go on with a session in another client: where its file belongs, and with which command."""
+
+    client: str
+    home: str
+    place: str
+    command: str
 
 
 @dataclass(slots=True)
@@ -22,6 +36,10 @@ class Report:
     repeats: int = 0
     diagnostics: list[Diagnostic] = field(default_factory=list)
     drift: dict[str, int] = field(default_factory=dict)
+    losses: list[Losses] = field(default_factory=list)  # one for each session that went to another client
+    resumes: list[Resume] = field(default_factory=list)  # how to go on with each
+    moved: int = 0  # values in which a path got another name
+    deferred: bool = False  # nothing was done yet
     _places: dict[tuple[str, str, str], int] = field(default_factory=dict)
     _counts: dict[int, int] = field(default_factory=dict)
 
@@ -60,6 +78,9 @@ class Report:
         self.sessions += other.sessions
         self.records += other.records
         self.repeats += other.repeats
+        self.losses += other.losses
+        self.resumes += other.resumes
+        self.moved += other.moved
         start = len(self.diagnostics)
         self.diagnostics += other.diagnostics
         self._counts.update({start + index: count for index, count in other._counts.items()})

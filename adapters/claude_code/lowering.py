@@ -1,0 +1,227 @@
+"""A portable conversation as Claude Code's own records."""
+
+from __future__ import annotations
+
+import re
+
+from pond.model.json_text import Json, JsonObject
+from pond.portable import origin
+from pond.portable.blocks import is_address, is_image
+from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Rewound, Said, Title
+from pond.portable.loss import Losses
+from pond.portable.lowering import Group, Lowering, as_uuid
+from pond.portable.marks import left_out, marked
+from pond.portable.outline import of
+
+_IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
+_NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]")
+_LONGEST_SLUG = 200
+
+
+class ClaudeCodeLowering(Lowering):
+    """Records in a chain; one `message.id` for each answer; a result right after its call."""
+
+    home = "~/.claude"
+
+    def __init__(self, heading: Heading, losses: Losses) -> None:
+        super().__init__(heading, losses)
+        self._tip: str | None = None  # the last record of the chain
+        self._starts: list[str | None] = []  # what the chain hung on when each live turn began
+        self._answer = ""  # message.id of the answer being written
+        self._off = False  # the chain goes on from before the last record
+        child = heading.spawned and heading.parent is not None
+        self._common: JsonObject = {"isSidechain": child, "userType": "external"}
+        if child:
+            self._common |= {"agentId": _agent_id(heading), "sessionId": heading.parent}
+
+    @staticmethod
+    def place(heading: Heading) -> str:
+        folder = f"projects/{slug(heading.project)}"
+        if heading.spawned and heading.parent:
+            return f"{folder}/{heading.parent}/subagents/agent-{_agent_id(heading)}.jsonl"
+        return f"{folder}/{heading.id}.jsonl"
+
+    @staticmethod
+    def resume(heading: Heading) -> str:
+        return f"claude --resume {heading.id}"
+
+    def open(self, branch: str | None) -> list[Group]:
+        if branch:
+            self._common["gitBranch"] = branch
+        return []
+
+    def said(self, item: Said) -> list[Group]:
+        if item.role == ASSISTANT:
+            return self._answered(item)
+        self._answer = ""
+        if item.role == TOOL:
+            return [self._row(item, TOOL, [self._result(part, item) for part in item.parts])]
+        if item.human:
+            self._starts.append(self._tip)
+        parts = [self._user_part(part, item) for part in item.parts]
+        plain = len(parts) == 1 and parts[0]["type"] == "text"
+        return [self._row(item, USER, parts, {"shape": {"message.content": "string"}} if plain else {})]
+
+    def _answered(self, item: Said) -> list[Group]:
+        parts: list[JsonObject] = []
+        for part in item.parts:
+            if part["type"] == "reasoning" and not of(part["options"], "anthropic", "signature"):
+                self.losses.add("reasoning-left-out", item.id, part["id"], item.line, size=len(part["text"]))
+            elif part["type"] == "file":
+                self.losses.add("file-left-out", item.id, part["id"], item.line, part["media_type"], len(part["data"]))
+            else:
+                parts.append(self._call(part, item) if part["type"] == "tool_call" else part)
+        if not parts:
+            return []
+        self._answer = self._answer or "msg_" + as_uuid(self.heading.id, item.id, parts[0]["id"]).replace("-", "")[:24]
+        message: JsonObject = {"id": self._answer, "type": "message"}
+        if item.model:
+            message["model"] = item.model
+        return [self._row(item, ASSISTANT, parts, {}, {"anthropic": message})]
+
+    def _call(self, part: JsonObject, item: Said) -> JsonObject:
+        if type(part["params"]) is not dict:
+            self.losses.add("arguments-wrapped", item.id, part["id"], item.line, part["name"])
+            part["params"] = {"input": part["params"]}
+        return part
+
+    def _result(self, part: JsonObject, item: Said) -> JsonObject:
+        result = part["result"]
+        part["result"] = [self._block(inner, part, item) for inner in result] if type(result) is list else result
+        return part
+
+    def _block(self, inner: JsonObject, part: JsonObject, item: Said) -> JsonObject:
+        """Return a content block of a tool result."""
+        if inner["type"] == "text":
+            return {"type": "text", "text": inner["text"]}
+        label, kind, data = _file_label(inner), inner["media_type"], inner["data"]
+        if label == "image/url":
+            return {"type": "image", "source": {"type": "url", "url": data}}
+        if label:
+            name = "image" if label == "image" else "document"
+            return {"type": name, "source": {"type": "base64", "media_type": kind, "data": data}}
+        self.losses.add("file-left-out", item.id, part["id"], item.line, kind, len(data))
+        return {"type": "text", "text": left_out(f"a file ({kind})")}
+
+    def _user_part(self, part: JsonObject, item: Said) -> JsonObject:
+        if part["type"] != "file" or (label := _file_label(part)) == "image":
+            return part
+        if label:
+            part["options"] = {"pond": {"as": label}}
+            return part
+        kind = part["media_type"]
+        self.losses.add("file-left-out", item.id, part["id"], item.line, kind, len(part["data"]))
+        note = marked(left_out(f"a file ({part.get('file_name', kind)})"), self.heading.source_agent)
+        return {"kind": "part", "id": part["id"], "type": "text", "text": note, "options": {}}
+
+    def _row(
+        self, item: Said | Compaction, role: str, parts: list[JsonObject], marks: JsonObject | None = None,
+        options: JsonObject | None = None, **fields: Json,
+    ) -> Group:  # fmt: skip
+        """Return one record, hung on the tip of the chain."""
+        uuid = self._uuid(role, item, parts)
+        source = {"parentUuid": self._tip, **self._common, **fields}
+        label = ASSISTANT if role == ASSISTANT else USER
+        event: JsonObject = {
+            "kind": "message", "role": role, "id": uuid, "timestamp": item.time,
+            "options": {**(options or {}), "source": source, "pond": {"as": label, **(marks or {})}},
+        }  # fmt: skip
+        self._tip, self._off = uuid, False
+        return [event, *parts]
+
+    def _uuid(self, role: str, item: Said | Compaction, parts: list[JsonObject]) -> str:
+        return as_uuid(self.heading.id, role, item.id, parts[0]["id"])
+
+    def title(self, item: Title) -> list[Group]:
+        source = {"type": "custom-title", "customTitle": item.text}
+        marks = {"as": "carry", "absent": ["uuid", "timestamp", "cwd"]}
+        return [[_carrier(item.id, item.time, {"source": source, "pond": marks})]]
+
+    def close(self) -> list[Group]:
+        if not self._off or self._tip is None:
+            return []
+        source = {"type": "last-prompt", "leafUuid": self._tip}  # else the client goes on from the last record
+        marks = {"as": "carry", "absent": ["uuid", "timestamp", "cwd"]}
+        return [[_carrier("", "", {"source": source, "pond": marks})]]
+
+    def aside(self, payload: JsonObject, time: str) -> Group:
+        marks = {"as": "carry", "absent": ["uuid", "timestamp", "cwd"]}
+        return [_carrier("", time, {"source": {"type": origin.KIND, "payload": payload}, "pond": marks})]
+
+    def follow(self, events: Group) -> None:
+        residue = of(events[0]["options"], "source")
+        if type(residue) is dict and "parentUuid" in residue and residue.get("isSidechain") is not True:
+            self._tip = events[0]["id"].partition("~")[0]
+
+    def compaction(self, item: Compaction) -> list[Group]:
+        boundary = as_uuid(self.heading.id, "boundary", item.id)
+        text: JsonObject = {"kind": "part", "id": item.id, "type": "text", "text": item.summary, "options": {}}
+        kept = [uuid for said in item.kept if (uuid := self._kept(said)) is not None]
+        anchor = boundary if item.kept_first else self._uuid(USER, item, [text])
+        source: JsonObject = {
+            "parentUuid": None, "logicalParentUuid": self._tip, **self._common,
+            "subtype": "compact_boundary", "level": "info", "isMeta": False,
+        }  # fmt: skip
+        if kept:
+            preserved = {"anchorUuid": anchor, "uuids": kept, "allUuids": kept}
+            source["compactMetadata"] = {"preservedMessages": preserved}
+        event = _carrier(boundary, item.time, {"source": source, "pond": {"as": "system"}})
+        event["content"] = "Conversation compacted"
+        self._tip, self._starts, self._answer = boundary, [], ""
+        shape = {"shape": {"message.content": "string"}}
+        summary = self._row(item, USER, [text], shape, isCompactSummary=True, isVisibleInTranscriptOnly=True)
+        return [[event], summary]
+
+    def _kept(self, said: Said) -> str | None:
+        """Return the record in which a message that outlives a compaction stands above it."""
+        parts = [part for part in said.parts if part["type"] != "reasoning"]
+        return self._uuid(said.role, said, parts) if parts and said.role != TOOL else None
+
+    def rewound(self, item: Rewound) -> list[Group]:
+        if item.turns:
+            self._tip, self._off = self._starts[-item.turns], True
+            del self._starts[-item.turns :]
+        self._answer = ""
+        return []
+
+
+def _carrier(message_id: str, time: str, options: JsonObject) -> JsonObject:
+    return {"kind": "message", "role": "system", "id": message_id, "timestamp": time, "content": "", "options": options}
+
+
+def _file_label(part: JsonObject) -> str | None:
+    """Return the block that holds a file; None where there is none for it."""
+    if is_address(part["data"]):
+        return "image/url" if is_image(part) else None
+    if part["media_type"] in _IMAGES:
+        return "image"
+    return "document/base64" if part["media_type"] == "application/pdf" else None
+
+
+def _agent_id(heading: Heading) -> str:
+    return "a" + heading.id.replace("-", "")[:16]
+
+
+def slug(path: str) -> str:
+    """Return the folder name Claude Code makes of a working directory."""
+    name = _NOT_IN_A_SLUG.sub("-", path)
+    return name if len(name) <= _LONGEST_SLUG else f"{name[:_LONGEST_SLUG]}-{_base36(_java_hash(path))}"
+
+
+def _java_hash(text: str) -> int:
+    code = 0
+    units = text.encode("utf-16-le", "surrogatepass")
+    for low, high in zip(units[::2], units[1::2], strict=True):
+        code = (code * 31 + low + 256 * high) & 0xFFFFFFFF
+    return abs(code - (1 << 32) if code >= 1 << 31 else code)
+
+
+def _base36(number: int) -> str:
+    digits = ""
+    while number:
+        number, digit = divmod(number, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
+    return digits or "0"
+
+
+LOWERING = ClaudeCodeLowering

@@ -1,0 +1,135 @@
+"""What Claude Code's log says between the lines: rewinds, summaries, titles, sidechains; and where relatives lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pond.model.json_text import JsonObject
+from pond.portable.conversation import Rewound, Title
+from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
+
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary", "agent-name": "agentName"}
+_NOTED = (*_TITLES, "last-prompt")  # a tuple compares; what is no text cannot be looked up
+_NOWHERE = object()
+
+
+class ClaudeCodeOutline(Outline):
+    """`parentUuid` makes the log a tree: a prompt that hangs on an earlier row takes back what came after that row."""
+
+    inner = "attachment"
+    renewed = ("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated")
+    known = frozenset(("parentUuid", "isSidechain", "gitBranch", "isCompactSummary", "signature"))
+
+    def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
+        super().__init__(session, recall)
+        _, slash, name = session["id"].rpartition("/")
+        self.spawned = bool(slash) and session.get("parent_session_id") is not None
+        self.name = text_of(session["options"], "source", "beside", "{stem}.meta.json", "description") or name
+        self._turn_of: dict[int, int] = {}  # record -> the turn it belongs to
+        self._before: list[int] = [0]  # turn -> the turn it hangs on; turn 0 is the root
+        self._live = [0]  # the turns from the root to the last prompt
+        self._threads: dict[int, str] = {}  # sidechain record -> the first record of its chain
+        self._begun = self.spawned
+        self._kept: list[str] = []
+        self._kept_first = False
+        self._leaf: object = None  # where the client says it goes on, if nothing follows
+
+    def notices(self, record: JsonObject) -> bool:
+        return "parentUuid" in record or record.get("type") in _NOTED  # prompts hang on carried records too
+
+    def look(self, record: Record) -> Note | None:
+        residue = record.residue
+        if self.branch is None:
+            self.branch = text_of(residue, "gitBranch")
+        self.thread = self._thread_of(record)
+        if record.label == "carry":
+            return self._carried(record)
+        if record.label == "assistant":
+            self.model = text_of(record.events[0]["options"], "anthropic", "model")
+        elif residue.get("subtype") == "compact_boundary":
+            preserved = of(residue, "compactMetadata", "preservedMessages")
+            kept = of(preserved, "uuids")
+            self._kept = [uuid for uuid in kept if type(uuid) is str] if type(kept) is list else []
+            self._kept_first = of(preserved, "anchorUuid") == record.id
+        elif residue.get("isCompactSummary") is True:
+            kept_now, self._kept = self._kept, []
+            self._turn_of[hash(record.id)] = self._live[-1]
+            return Compact(record.text(), kept_now, self._kept_first)
+        self._leaf = None
+        rewound = None
+        if record.human and self.thread is None:
+            parent = record.residue.get("parentUuid", _NOWHERE) if record.label == "user" else _NOWHERE
+            rewound = self._go_back(parent, record.id, record.time)
+            self._before.append(self._live[-1])
+            self._live.append(len(self._before) - 1)
+        self._turn_of[hash(record.id)] = self._live[-1]
+        return rewound
+
+    def _carried(self, record: Record) -> Note | None:
+        self._turn_of[hash(record.id)] = self._live[-1]
+        kind = str(record.residue.get("type"))
+        if kind == "last-prompt":
+            self._leaf = record.residue.get("leafUuid")
+        title = text_of(record.residue, _TITLES.get(kind, ""))
+        return Title(title, record.id, record.time) if title else None
+
+    def finish(self) -> Rewound | None:
+        # Written last, such a row says where the client goes on, whatever came before it.
+        return self._go_back(self._leaf, str(self._leaf), "") if type(self._leaf) is str else None
+
+    def _go_back(self, parent: object, message_id: str, time: str) -> Rewound | None:
+        """Make the turn of `parent` the last live one; return what that takes back, and what it brings back."""
+        wanted = self._live[-1]
+        if parent is not _NOWHERE:
+            wanted = 0 if parent is None else self._turn_of.get(hash(parent), wanted)
+        older: list[int] = []
+        while wanted not in self._live:  # a branch that was left before
+            older.append(wanted)
+            wanted = self._before[wanted]
+        taken_back = len(self._live) - 1 - self._live.index(wanted)
+        del self._live[len(self._live) - taken_back :]
+        again = self._chain(str(parent), frozenset(older)) if older else []
+        self._live += reversed(older)
+        return Rewound(taken_back, message_id, time, again) if taken_back or again else None
+
+    def _chain(self, uuid: str | None, turns: frozenset[int]) -> list[str]:
+        """Return the records from one of these turns up to `uuid`, as their parents chain them."""
+        found: list[str] = []
+        seen: set[str] = set()  # records can hang on each other in a circle
+        while self.recall is not None and uuid is not None and self._turn_of.get(hash(uuid)) in turns:
+            if uuid in seen:
+                break
+            seen.add(uuid)
+            found.append(uuid)
+            try:
+                events = self.recall(uuid)
+            except (KeyError, StopIteration):
+                break
+            uuid = text_of(events[0]["options"], "source", "parentUuid") if events else None
+        return found[::-1]
+
+    def _thread_of(self, record: Record) -> str | None:
+        """Return the sidechain a record belongs to: versions before 2.0 kept subagents in the session's own file."""
+        residue = record.residue
+        if residue.get("isSidechain") is not True:
+            self._begun = self._begun or record.label in ("user", "assistant")
+            return None
+        if self._begun and not self.spawned:
+            thread = self._threads.get(hash(residue.get("parentUuid")), record.id)
+            self._threads[hash(record.id)] = thread
+            return thread
+        self.spawned = True  # it begins with one: the whole file is a subagent's
+        return None
+
+
+def children(path: Path, session_id: str) -> list[Path]:
+    """Return the files of a session's subagents: a folder beside its own file."""
+    return sorted(path.with_suffix("").glob("subagents/**/*.jsonl"))
+
+
+def beginning(path: Path, session_id: str) -> Path | None:
+    """Return the file of another session: forks hold their whole history, so nobody asks."""
+    return None
+
+
+OUTLINE = ClaudeCodeOutline

@@ -1,0 +1,247 @@
+"""A portable conversation as Codex's own rows."""
+
+from __future__ import annotations
+
+import re
+
+from pond.model.json_text import Json, JsonObject
+from pond.portable import origin
+from pond.portable.blocks import is_address, is_image
+from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Item, Rewound, Said, Title
+from pond.portable.loss import Losses
+from pond.portable.lowering import Group, Lowering
+from pond.portable.marks import WRITER, is_marked, left_out, marked
+from pond.portable.outline import of
+
+_HALF = re.compile("[\ud800-\udfff]")
+_NO_ID = ["payload.id"]
+
+
+class CodexLowering(Lowering):
+    """One item a row, as the client writes them: what the model sees, and beside it what the screen shows."""
+
+    deepest = 8
+    home = "~/.codex"
+
+    def __init__(self, heading: Heading, losses: Losses) -> None:
+        super().__init__(heading, losses)
+        self._asked: list[int] = []  # user messages written in each live turn
+        self._listed = False
+        self._ordinal: int | None = None
+        self._custom: set[str] = set()  # open calls whose arguments are plain text
+
+    @staticmethod
+    def place(heading: Heading) -> str:
+        day, _, clock = heading.created_at.partition("T")
+        stamp = f"{day}T{clock[:8].replace(':', '-')}"
+        return f"sessions/{day.replace('-', '/')}/rollout-{stamp}-{heading.id}.jsonl"
+
+    @staticmethod
+    def resume(heading: Heading) -> str:
+        return f"codex resume {heading.id}"
+
+    def open(self, branch: str | None) -> list[Group]:
+        heading = self.heading
+        payload: JsonObject = {"timestamp": heading.created_at, "originator": WRITER, "cli_version": "0.0.0"}
+        if heading.parent and heading.spawned:
+            payload["source"] = {"subagent": {"thread_spawn": {"parent_thread_id": heading.parent, "depth": 1}}}
+            payload |= {"parent_thread_id": heading.parent, "thread_source": "subagent"}
+            if heading.name:
+                payload["agent_nickname"] = _whole(heading.name)
+        elif heading.parent:
+            payload["forked_from_id"] = heading.parent
+        if branch:
+            payload["git"] = {"branch": _whole(branch)}
+        if _whole(heading.project) is not heading.project:
+            payload["cwd"] = _whole(heading.project)
+        return [[_row("session_meta", heading.created_at, {"payload": payload})]]
+
+    def said(self, item: Said) -> list[Group]:
+        if item.role == USER:
+            return self._user(item)
+        if item.role == TOOL:
+            return [self._result(part, item) for part in item.parts]
+        return [group for part in item.parts for group in self._answer(part, item)]
+
+    def _user(self, item: Said) -> list[Group]:
+        if item.human:
+            self._asked.append(0)
+        if self._asked:
+            self._asked[-1] += 1
+        parts = [self._user_part(part, item) for part in item.parts]
+        groups = [_item("message/user", USER, item.time, parts)]
+        if item.human or not self._listed:
+            self._listed = True  # without such an event the client does not find the session by itself
+            texts = [part["text"] for part in parts if part["type"] == "text"]
+            text = "\n".join([text for text in texts if not is_marked(text)] or texts)
+            groups.append(_event(item.time, type="user_message", message=text, images=[]))
+        return groups
+
+    def _user_part(self, part: JsonObject, item: Said) -> JsonObject:
+        if part["type"] == "text":
+            part["text"] = self._whole(part["text"], part, item)
+        elif is_image(part):
+            if is_address(part["data"]):
+                part["options"] = {"pond": {"as": "input_image#2"}}
+        else:
+            kind = part["media_type"]
+            self.losses.add("file-left-out", item.id, part["id"], item.line, kind, len(part["data"]))
+            note = marked(left_out(f"a file ({part.get('file_name', kind)})"), self.heading.source_agent)
+            return {"kind": "part", "id": part["id"], "type": "text", "text": note, "options": {}}
+        return part
+
+    def _answer(self, part: JsonObject, item: Said) -> list[Group]:
+        kind = part["type"]
+        if kind == "text":
+            part["text"] = self._whole(part["text"], part, item)
+            shown = _event(item.time, type="agent_message", message=part["text"])
+            return [_item("message/assistant", ASSISTANT, item.time, [part]), shown]
+        if kind == "reasoning":
+            # Shown, and not sent: the service would want a proof that only its own reasoning has.
+            self.losses.add("reasoning-not-sent", item.id, part["id"], item.line, size=len(part["text"]))
+            text = self._whole(part["text"], part, item)
+            proof: JsonObject = {"options": part["options"]} if part["options"] else {}
+            if proof and item.model:
+                proof["model"] = item.model
+            return [_event(item.time, type="agent_reasoning", text=text, **proof)]
+        if kind == "tool_call":
+            custom = type(part["params"]) is str
+            if custom:
+                self._custom.add(part["call_id"])
+            whole = _whole_value(part["params"])
+            if whole is not part["params"]:
+                self.losses.add("text-changed", item.id, part["id"], item.line, "arguments")
+                part["params"] = whole
+            return [_item("custom_tool_call" if custom else "function_call", ASSISTANT, item.time, [part])]
+        self.losses.add("file-left-out", item.id, part["id"], item.line, part["media_type"], len(part["data"]))
+        return []
+
+    def _result(self, part: JsonObject, item: Said) -> Group:
+        result = part["result"]
+        if type(result) is str:
+            part["result"] = self._whole(result, part, item)
+        else:
+            part["result"] = [self._content(inner, part, item) for inner in result]
+        payload: JsonObject = {"type": "function_call_output"}
+        if part["call_id"] in self._custom:
+            self._custom.discard(part["call_id"])
+            payload["type"] = "custom_tool_call_output"
+        if part["is_failure"]:
+            payload["success"] = False
+        return _item("function_call_output+", TOOL, item.time, [part], payload)
+
+    def _content(self, inner: JsonObject, part: JsonObject, item: Said) -> JsonObject:
+        if inner["type"] == "text":
+            return {"type": "input_text", "text": self._whole(inner["text"], part, item)}
+        media_type, data = inner["media_type"], inner["data"]
+        if is_image(inner):
+            url = data if is_address(data) else f"data:{media_type};base64,{data}"
+            return {"type": "input_image", "image_url": url}
+        self.losses.add("file-left-out", item.id, part["id"], item.line, media_type, len(data))
+        return {"type": "input_text", "text": left_out(f"a file ({media_type})")}
+
+    def _whole(self, text: str, part: JsonObject, item: Said) -> str:
+        """Return the text without half characters: Codex drops a row that holds one, without a word."""
+        whole = _whole(text)
+        if whole is not text:
+            self.losses.add("text-changed", item.id, part["id"], item.line)
+        return whole
+
+    def title(self, item: Title) -> list[Group]:
+        return [_event(item.time, type="thread_name_updated", thread_id=self.heading.id, thread_name=_whole(item.text))]
+
+    def aside(self, payload: JsonObject, time: str) -> Group:
+        return [_row("carry", time, {"type": origin.KIND, "payload": payload})]
+
+    def follow(self, events: Group) -> None:
+        ordinal = of(events[0]["options"], "source", "ordinal")
+        if type(ordinal) is int:
+            self._ordinal = ordinal
+
+    def lower(self, item: Item) -> list[Group]:
+        groups = super().lower(item)
+        if self._ordinal is not None:  # a paginated log goes on: its last row must say where it stands
+            for group in groups:
+                self._ordinal += 1
+                group[0]["options"]["source"]["ordinal"] = self._ordinal
+        return groups
+
+    def compaction(self, item: Compaction) -> list[Group]:
+        self._asked = []
+        summary = _whole(item.summary)
+        if summary is not item.summary:
+            self.losses.add("text-changed", item.id, what="summary")
+        copies = [copy for said in item.kept for copy in self._copies(said)]
+        summed_up = _message(USER, [{"type": "input_text", "text": summary}])
+        history = [*copies, summed_up] if item.kept_first else [summed_up, *copies]
+        source: JsonObject = {"payload": {"replacement_history": history}}
+        row = _row("compacted", item.time, source)
+        row["content"] = summary
+        return [[row]]
+
+    def _copies(self, said: Said) -> list[JsonObject]:
+        """Return a kept message as items of a replacement history."""
+        kind = "output_text" if said.role == ASSISTANT else "input_text"
+        texts = [{"type": kind, "text": _whole(part["text"])} for part in said.parts if part["type"] == "text"]
+        return [_message(said.role, texts)] if texts and said.role in (USER, ASSISTANT) else []
+
+    def rewound(self, item: Rewound) -> list[Group]:
+        if not item.turns:
+            return []
+        messages = sum(self._asked[-item.turns :])
+        del self._asked[-item.turns :]
+        return [_event(item.time, type="thread_rolled_back", num_turns=messages)]
+
+
+def _whole(text: str) -> str:
+    """Return the text with its half characters replaced; the same text where it has none."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return _HALF.sub("\ufffd", text)
+    return text
+
+
+def _whole_value(value: Json) -> Json:
+    """Return a value without half characters in its texts; the same value where it has none."""
+    if type(value) is str:
+        return _whole(value)
+    if type(value) is dict:
+        whole = {_whole(key): _whole_value(item) for key, item in value.items()}
+        same = (
+            all(a is b for a, b in zip(whole.values(), value.values(), strict=False)) and whole.keys() == value.keys()
+        )
+        return value if same else whole
+    if type(value) is list:
+        items = [_whole_value(item) for item in value]
+        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
+    return value
+
+
+def _message(role: str, content: list[JsonObject]) -> JsonObject:
+    return {"type": "message", "role": role, "content": content}
+
+
+def _row(label: str, time: str, source: JsonObject) -> JsonObject:
+    return {
+        "kind": "message", "role": "system", "id": "", "timestamp": time, "content": "",
+        "options": {"source": source, "pond": {"as": label}},
+    }  # fmt: skip
+
+
+def _item(label: str, role: str, time: str, parts: list[JsonObject], payload: JsonObject | None = None) -> Group:
+    marks = {"as": f"response_item/{label}", "absent": _NO_ID}
+    event: JsonObject = {
+        "kind": "message", "role": role, "id": "", "timestamp": time,
+        "options": {"source": {"payload": payload or {}}, "pond": marks},
+    }  # fmt: skip
+    return [event, *parts]
+
+
+def _event(time: str, **payload: Json) -> Group:
+    return [_row("carry", time, {"type": "event_msg", "payload": payload})]
+
+
+LOWERING = CodexLowering

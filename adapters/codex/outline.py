@@ -1,0 +1,168 @@
+"""What Codex's log says between the lines: turns taken back, summaries, titles; and where relatives lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pond.model.json_text import JsonObject
+from pond.portable.conversation import ASSISTANT, USER, Rewound, Said, Title
+from pond.portable.marks import OPEN, WRITER
+from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
+
+_NOTED = ("thread_name_updated", "thread_rolled_back", "agent_reasoning")
+_SPOKEN = {
+    f"{space}message/{role}": role for space in ("response_item/", "") for role in (USER, ASSISTANT)
+}  # labels of the mapping
+_KEPT = 80_000  # characters of prompts that a summary without a history leaves standing: 20,000 tokens
+
+
+class CodexOutline(Outline):
+    """Turns are taken back by an event; a `compacted` row holds the history that goes on, with copies of messages."""
+
+    renewed = (
+        "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions for ",
+        "<permissions instructions>", "<skills_instructions>", "<recommended_plugins>", "<session_context>",
+        "<plan_mode>",
+    )  # fmt: skip
+    known = frozenset(("success", "payload"))
+    inner = "payload"
+
+    def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
+        super().__init__(session, recall)
+        self._ours = False  # pond wrote the file: the event log holds what has no place among the items
+        self._said: dict[int, str] = {}  # who said what -> the Part that says it
+        self._people: list[Said] = []  # the last things people said, as much as the client keeps of them
+        self._size = 0  # of their texts
+        self._asked: list[int] = []  # user messages in each live turn, as the client counts them
+
+    def notices(self, record: JsonObject) -> bool:
+        payload = record.get("payload")
+        return (type(payload) is dict and payload.get("type") in _NOTED) or record.get("type") == "turn_context"
+
+    def look(self, record: Record) -> Note | None:
+        payload = of(record.residue, "payload")
+        if record.label == "carry":
+            return self._event(record, payload)
+        if record.label == "session_meta":
+            self._session(payload)
+        elif record.label == "compacted":
+            return self._compacted(record, payload)
+        elif record.label in _SPOKEN:
+            self._heard(record, _SPOKEN[record.label])
+        return None
+
+    def _heard(self, record: Record, role: str) -> None:
+        """Remember a message: a summary may keep it, and taking turns back counts it."""
+        text, part_id = record.text(), self._first_part(record)
+        if part_id is None:
+            return
+        if role == USER:
+            if record.human:
+                self._asked.append(0)
+                self._remember(text, part_id)
+            if self._asked and (record.human or OPEN in text):
+                self._asked[-1] += 1
+        self._said[hash((role, text))] = part_id
+
+    def _remember(self, text: str, part_id: str) -> None:
+        self._people.append(self._copy(USER, text, part_id))
+        self._size += len(text)
+        while self._size > _KEPT and len(self._people) > 1:
+            self._size -= len(self._people.pop(0).parts[0]["text"])
+
+    def _first_part(self, record: Record) -> str | None:
+        """Return the id of the first Part that goes on to a target; None where all of them are made anew there."""
+        for part in record.events[1:]:
+            text = part.get("text")
+            if type(text) is not str or not text.lstrip().startswith(self.renewed):
+                return str(part["id"])
+        return None
+
+    def _copy(self, role: str, text: str, part_id: str) -> Said:
+        part: JsonObject = {"kind": "part", "id": part_id, "type": "text", "text": text, "options": {}}
+        return Said(role, part_id.rpartition(":")[0], "", 0, [part], human=role == USER)
+
+    def _session(self, payload: object) -> None:
+        self._ours = of(payload, "originator") == WRITER
+        self.branch = text_of(payload, "git", "branch")
+        self.spawned = of(payload, "source", "subagent") is not None or text_of(payload, "parent_thread_id") is not None
+        self.name = text_of(payload, "agent_nickname") or ""
+        base, end = text_of(payload, "history_base", "thread_id"), of(payload, "history_base", "end_ordinal_exclusive")
+        self.base = (base, end) if base is not None and type(end) is int else None
+
+    def _event(self, record: Record, payload: object) -> Note | None:
+        kind = of(payload, "type")
+        if record.residue.get("type") == "turn_context":
+            self.model = text_of(payload, "model") or self.model
+        elif kind == "thread_name_updated" and (name := text_of(payload, "thread_name")):
+            return Title(name, record.id, record.time)
+        elif kind == "thread_rolled_back" and type(turns := of(payload, "num_turns")) is int:
+            return Rewound(self._taken_back(turns), record.id, record.time)
+        elif kind == "agent_reasoning" and self._ours and (text := text_of(payload, "text")):
+            options = of(payload, "options")
+            part: JsonObject = {
+                "kind": "part", "id": record.id, "type": "reasoning", "text": text,
+                "options": options if type(options) is dict else {},
+            }  # fmt: skip
+            said = Said(ASSISTANT, record.id, record.time, record.line, [part])
+            said.model = text_of(payload, "model")
+            return said
+        return None
+
+    def _compacted(self, record: Record, payload: object) -> Note:
+        summary = record.events[0].get("content")
+        history = of(payload, "replacement_history")
+        if type(summary) is not str or not summary:
+            return Compact(None)  # an opaque state that only its own service can read
+        if type(history) is not list:
+            return Compact(summary, self._people, kept_first=True)
+        kept = []
+        for item in history:
+            role, text = str(of(item, "role")), _spoken(item)
+            if text != summary and (part_id := self._said.get(hash((role, text)))) is not None:
+                kept.append(self._copy(role, text, part_id))
+        first = len(history) > 1 and _spoken(history[0]) != summary
+        return Compact(summary, kept, kept_first=first)
+
+    def _taken_back(self, messages: int) -> int:
+        """Return how many turns the client takes back when it counts so many user messages."""
+        turns = 0
+        while messages > 0 and self._asked:
+            messages -= self._asked.pop()
+            turns += 1
+        return turns
+
+
+def _spoken(item: object) -> str:
+    content = of(item, "content")
+    parts = content if type(content) is list else []
+    return "".join(text for part in parts if (text := text_of(part, "text")) is not None)
+
+
+_FIRST_ROW = 1 << 16  # bytes: the row that names a parent begins with the ids
+
+
+def children(path: Path, session_id: str) -> list[Path]:
+    """Return the rollouts of the store whose first row names this session as their parent."""
+    wanted = session_id.encode()
+    found = []
+    for other in _rollouts(path, "rollout-*.jsonl"):
+        with open(other, "rb") as file:
+            head = file.readline(_FIRST_ROW)
+        if wanted in head and b'"parent_thread_id"' in head and wanted not in other.name.encode():
+            found.append(other)
+    return found
+
+
+def beginning(path: Path, session_id: str) -> Path | None:
+    """Return the rollout of another session of the same store."""
+    return next(iter(_rollouts(path, f"rollout-*-{session_id}.jsonl")), None)
+
+
+def _rollouts(path: Path, pattern: str) -> list[Path]:
+    """Return the rollouts of the store that a file lies in, or of its folder where that is no store."""
+    store = next((folder for folder in path.absolute().parents if folder.name == "sessions"), None)
+    return sorted(store.rglob(pattern)) if store is not None else sorted(path.absolute().parent.glob(pattern))
+
+
+OUTLINE = CodexOutline

@@ -1,0 +1,59 @@
+"""What a person or a script hears about a conversion to another client: losses, moved paths, and how to go on."""
+
+import sys
+from pathlib import Path
+
+from pond.codec.output import NewFile
+from pond.codec.report import Report
+from pond.model.json_text import encode_line
+
+_MOST_RESUMES = 3
+
+
+def write_losses(report: Report, path: Path) -> None:
+    """Write every loss entry as JSONL; like any output, in place of nothing else."""
+    with NewFile(path) as out:
+        for losses in report.losses:
+            for loss in losses.all():
+                out.write(encode_line(loss.as_json()))
+
+
+def show_losses(report: Report, written: bool) -> None:
+    """Say in a few lines what did not go over as it was."""
+    if not report.losses:
+        return
+    from pond.portable.loss import CONTENT, CONTEXT, KINDS
+
+    counts: dict[str, int] = {}
+    for losses in report.losses:
+        for loss in losses.all():
+            counts[loss.kind] = counts.get(loss.kind, 0) + loss.count
+    for weight in (CONTENT, CONTEXT):
+        kinds = [f"{KINDS[kind][1]} ({count})" for kind, count in counts.items() if KINDS[kind][0] == weight]
+        if kinds:
+            print(f"pond: {weight}: {'; '.join(kinds)}", file=sys.stderr)
+    rest = sum(count for kind, count in counts.items() if KINDS[kind][0] not in (CONTENT, CONTEXT))
+    if rest:
+        hint = "" if written else "; --loss-report FILE names all"
+        print(f"pond: metadata: {rest} values of the source client left out{hint}", file=sys.stderr)
+
+
+def show_moved(report: Report, paths: tuple[tuple[str, str], ...]) -> None:
+    """Say how many values name another directory now."""
+    if paths:
+        which = ", ".join(f"{old} -> {new}" for old, new in paths)
+        print(f"pond: {which}: {report.moved} values changed", file=sys.stderr)
+
+
+def show_resumes(report: Report, output: str | None) -> None:
+    """Say where the files belong and how to go on; nothing is ever put there by `convert`."""
+    for resume in report.resumes[:_MOST_RESUMES]:
+        folder = resume.place.split("/")[0]
+        how = (
+            f"copy {output.rstrip('/')}/{folder} into {resume.home}/"
+            if output and Path(output).is_dir()
+            else (f"put the file at {resume.home}/{resume.place}")
+        )
+        print(f"pond: to go on: {how}, then `{resume.command}`", file=sys.stderr)
+    if len(report.resumes) > _MOST_RESUMES:
+        print(f"pond: and {len(report.resumes) - _MOST_RESUMES} more (--json has all)", file=sys.stderr)

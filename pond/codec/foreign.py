@@ -1,0 +1,205 @@
+"""A session on its way to another client: from a session's events to the same conversation in the target's dialect."""
+
+from __future__ import annotations
+
+import importlib
+import posixpath
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain, islice
+from types import ModuleType
+
+from pond.codec.carried import fits
+from pond.codec.convert import Order, Session, Written, open_input
+from pond.codec.reader import Taker
+from pond.codec.registry import CANONICAL, Adapter, adapter, clients
+from pond.codec.report import Report, Resume
+from pond.codec.source import open_regular
+from pond.codec.writer import SessionWriter, SideFile
+from pond.diagnostics.diagnostic import Diagnostic, SourceFault
+from pond.diagnostics.span import Span
+from pond.model.json_text import JsonObject, encode_line
+from pond.portable import origin
+from pond.portable.conversation import Heading
+from pond.portable.foreign import Foreign, Thread, heading_of, row_of
+from pond.portable.loss import CONTENT, KINDS, Losses
+from pond.portable.lowering import Group
+from pond.portable.outline import Outline, Recall, Record
+from pond.portable.sound import sound, sound_session
+
+
+def retarget(session: Session, order: Order, report: Report, name: str) -> Session:
+    """Return the session as the target's own: its events in the target's dialect, its place in the target's layout."""
+    target = adapter(order.to)
+    module = lowering_of(target)
+    if module is None:
+        what = f"sessions of other clients cannot be written as {order.to}'s"
+        raise SourceFault(Diagnostic("usage-foreign", what, rule="adapter-native-restore-lossless"))
+    row = session.row if session.checked else sound_session(session.row)
+    if row["id"] in order.too_deep:
+        raise SourceFault(order.too_deep[row["id"]])
+    losses = Losses(row["id"], name)
+    report.losses.append(losses)
+    outline = outline_of(row, session.recall)
+    if session.reading is not None and not order.keep_origin:
+        session.reading.carried = _passed_by(outline, adapter(row["source_agent"]).module, losses)
+    groups = iter(session.groups) if session.checked else sound(session.groups, losses)
+    first = list(islice(groups, _OPENING))
+    own = origin.session_in(first)
+    if own is not None and own["source_agent"] == order.to:
+        return _brought_back(session, own, chain(first, groups), module, losses)
+    start = opening(row, first[0] if first else None)
+    before = _beginning(session, start.base, losses) if start.base is not None else iter(())
+    heading = heading_of(row, start)
+    place = module.LOWERING.place(heading)
+    way = Foreign(
+        heading,
+        row,
+        outline,
+        module.LOWERING,
+        losses,
+        session.recall,
+        session.place,
+        order.keep_origin,
+    )
+    if row["options"].get("source"):
+        losses.count("side-file", "values of files beside the session")
+
+    def end() -> Written:
+        if not way.begun:
+            what = f"session `{row['id']}` holds no conversation"
+            raise SourceFault(Diagnostic("foreign-empty", what, Span(name, 1)))
+        refuse_losses(losses, order, name)
+        if not heading.spawned:
+            report.resumes.append(Resume(order.to, module.LOWERING.home, place, module.LOWERING.resume(heading)))
+        beside = [_child(thread, target, module, place, heading, report, name) for thread in way.threads()]
+        return Written(beside, way.last_time)
+
+    return replace(
+        session,
+        row=row_of(heading, order.to, place),
+        groups=way.records(chain(first, groups), before),
+        reading=None,
+        end=end,
+    )
+
+
+def _passed_by(outline: Outline, module: ModuleType, losses: Losses) -> Taker:
+    """Return who names carried records that say nothing to another client, before events are made of them."""
+    notices, record_left, inner = outline.notices, losses.record, outline.inner
+
+    def take(record: JsonObject, _: bytes) -> bool:
+        if notices(record) or record.get("type") == origin.KIND or not fits(record, module):
+            return False
+        record_left(record, inner)
+        return True
+
+    return take
+
+
+_OPENING = 2  # records of a file that may begin a session that rides along
+
+
+def _brought_back(
+    session: Session, own: JsonObject, groups: Iterator[Group], module: ModuleType, losses: Losses
+) -> Session:  # fmt: skip
+    """Return a session that rode along in another client's file: natively what it was, then what was added since."""
+    way = Foreign(
+        heading_of(own, outline_of(own)), session.row, outline_of(session.row, session.recall), module.LOWERING, losses,
+        session.recall, session.place,
+    )  # fmt: skip
+    return replace(session, row=own, groups=way.continued(groups), reading=None)
+
+
+def lowering_of(owner: Adapter) -> ModuleType | None:
+    """Return how the client is told a portable conversation, where its adapter says so."""
+    return _part(owner, "lowering")
+
+
+def relatives_of(owner: Adapter) -> ModuleType | None:
+    """Return what the adapter knows of its client's logs and of where relatives lie."""
+    return _part(owner, "outline")
+
+
+def _part(owner: Adapter, name: str) -> ModuleType | None:
+    if not (owner.folder / f"{name}.py").is_file():
+        return None
+    return importlib.import_module(f"pond.adapters.{owner.folder.name}.{name}")
+
+
+def outline_of(row: JsonObject, recall: Recall | None = None) -> Outline:
+    """Return a fresh outline for a session: its own client's, or a plain log's where the client is unknown here."""
+    origin = row["source_agent"]
+    module = relatives_of(adapter(origin)) if origin in clients() else None
+    kind: type[Outline] = module.OUTLINE if module is not None else Outline
+    return kind(row, recall)
+
+
+def opening(row: JsonObject, first: Group | None) -> Outline:
+    """Return an outline that has seen a session's first record: enough to tell a subagent from a fork."""
+    outline = outline_of(row)
+    if first:
+        options = first[0]["options"]
+        pond, source = options.get("pond"), options.get("source")
+        label = pond.get("as", "") if type(pond) is dict else ""
+        outline.look(Record(first, label, source if type(source) is dict else {}, False, 0, 0))
+    return outline
+
+
+def refuse_losses(losses: Losses, order: Order, name: str) -> None:
+    """Raise where the caller wants no conversation lost and some is."""
+    if order.on_loss != "raise":
+        return
+    lost = [loss for loss in losses.all() if KINDS[loss.kind][0] == CONTENT]
+    if lost:
+        what = f"{len(lost)} losses of content, the first: {KINDS[lost[0].kind][1]} ({lost[0].message or lost[0].what})"
+        raise SourceFault(Diagnostic("foreign-loss", what, Span(name, 1), help="--on-loss warn writes it all the same"))
+
+
+def _child(
+    thread: Thread, target: Adapter, module: ModuleType, place: str, parent: Heading, report: Report, name: str
+) -> SideFile:  # fmt: skip
+    """Return the file of a conversation that lay inside its parent's."""
+    row = row_of(thread.heading, target.client, "")
+    writer = SessionWriter(target, row, _nothing_earlier, report, name)
+    data = b"".join(encode_line(value) for value in writer.records(iter(thread.groups)) if type(value) is not SideFile)
+    here = beside_name(module.LOWERING.place(thread.heading), place, parent)
+    return SideFile(here, data)
+
+
+def beside_name(child: str, place: str, parent: Heading) -> str:
+    """Return a child's path as seen from its parent's file; `{stem}` stands for that file's own name."""
+    here = posixpath.relpath(child, posixpath.dirname(place))
+    return here.replace(f"{parent.id}/", "{stem}/", 1) if here.startswith(f"{parent.id}/") else here
+
+
+def _nothing_earlier(_: str) -> list[JsonObject]:
+    return []
+
+
+def _beginning(session: Session, base: tuple[str, int], losses: Losses) -> Iterator[Group]:
+    """Yield the records of the session that holds the beginning, up to where this one goes on."""
+    base_id, end = base
+    module = relatives_of(adapter(session.row["source_agent"]))
+    path = module.beginning(session.path, base_id) if module is not None and session.path is not None else None
+    if path is None:
+        losses.add("beginning-missing", base_id, what=base_id)
+        return
+    with open_regular(path) as file:
+        source = open_input(file, str(path), path, Order(CANONICAL, session.row["source_agent"]), Report())
+        for parent in source.sessions:
+            groups = iter(parent.groups)
+            first = list(islice(groups, 1))
+            start = opening(parent.row, first[0] if first else None)
+            if start.base is not None:
+                yield from _up_to(_beginning(parent, start.base, losses), end)
+            yield from _up_to(chain(first, groups), end)
+
+
+def _up_to(groups: Iterator[Group], end: int) -> Iterator[Group]:
+    for group in groups:
+        residue = group[0]["options"].get("source")
+        ordinal = residue.get("ordinal") if type(residue) is dict else None
+        if type(ordinal) is int and ordinal >= end:
+            return
+        yield group

@@ -1,0 +1,80 @@
+"""A session that moves to another machine: paths below one directory become paths below another, everywhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from pond.codec.convert import Session
+from pond.codec.foreign import lowering_of
+from pond.codec.registry import adapter, clients
+from pond.codec.report import Report
+from pond.model.json_text import Json, JsonObject
+
+# A path ends where a name ends; a full stop that ends a sentence is not part of it.
+_BEFORE, _AFTER = r"(?:(?<![\w./\\-])|(?<=://))", r"(?![\w-]|\.\w)"
+_NOT_TEXT = frozenset(("data", "id", "session_id", "message_id", "kind", "type", "role"))
+
+
+class Relocation:
+    """Directories and what they are to be called from now on. Counts the values it changes."""
+
+    def __init__(self, paths: tuple[tuple[str, str], ...]) -> None:
+        self._new = {old.rstrip("/\\") or old: new.rstrip("/\\") or new for old, new in paths}
+        longest = sorted(self._new, key=len, reverse=True)  # the more exact directory wins
+        self._pattern = re.compile(f"{_BEFORE}({'|'.join(map(re.escape, longest))}){_AFTER}")
+        self.changed = 0
+
+    def text(self, text: str) -> str:
+        """Return a text with its paths moved."""
+        moved, count = self._pattern.subn(lambda found: self._new[found[1]], text)
+        self.changed += count > 0
+        return moved
+
+    def value(self, value: Json) -> Json:
+        """Return a value with the paths in all its texts moved; what holds none is returned as it is."""
+        if type(value) is str:
+            return self.text(value)
+        if type(value) is list:
+            return [self.value(item) for item in value]
+        if type(value) is dict:
+            return {
+                key: item if key in _NOT_TEXT and type(item) is str else self.value(item) for key, item in value.items()
+            }
+        return value
+
+
+def relocated(session: Session, paths: tuple[tuple[str, str], ...], report: Report) -> Session:
+    """Return the session as if it had run below the new directories."""
+    way = Relocation(paths)
+    row: JsonObject = dict(way.value(session.row))
+    old, new = session.row["project"], row["project"]
+    moved = _place_moved(session.row["source_agent"], old, new)
+    pond = row["options"].get("pond", {})
+    if type(pond.get("path")) is str:
+        pond["path"] = moved(pond["path"])
+
+    def groups() -> Iterator[list[JsonObject]]:
+        for events in session.groups:
+            yield [way.value(event) for event in events]
+        report.moved += way.changed
+
+    def recall(message_id: str) -> list[JsonObject]:
+        return [way.value(event) for event in session.recall(message_id)]
+
+    return replace(session, row=row, groups=groups(), recall=recall, reading=None, moved=moved)
+
+
+def _place_moved(client: str, old: str, new: str) -> Callable[[str], str]:
+    """Return how a place in the client's layout changes, where the layout spells the directory."""
+    module = lowering_of(adapter(client)) if client in clients() else None
+    spell = getattr(module, "slug", None)
+    if spell is None or old == new:
+        return str
+    before, after = spell(old), spell(new)
+
+    def moved(place: str) -> str:
+        return "/".join(after if part == before else part for part in place.split("/"))
+
+    return moved

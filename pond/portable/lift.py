@@ -1,0 +1,335 @@
+"""Canonical events -> items of a portable conversation, record by record; what is left out is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pond.lang.runtime import CARRIED
+from pond.model.json_text import Json, JsonObject
+from pond.portable.blocks import portable_result
+from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Item, Rewound, Said, Title
+from pond.portable.loss import Losses
+from pond.portable.marks import STUB, marked, unmarked
+from pond.portable.outline import Compact, Outline, Recall, Record
+
+EPOCH = "1970-01-01T00:00:00.000Z"
+_ROLES = (USER, ASSISTANT, TOOL)
+_SPECIAL = frozenset(("value", "repeat", "beside"))
+_MESSAGE_OWN, _PART_OWN = frozenset(("pond", "source")), frozenset(("pond",))
+_NOTHING: list[Item] = []  # for the many records that say nothing; read only
+
+
+class Lift:
+    """One session on its way into a portable conversation."""
+
+    def __init__(self, session: JsonObject, outline: Outline, losses: Losses, recall: Recall) -> None:
+        self.outline, self.losses = outline, losses
+        losses.known = outline.known
+        self._recall = recall
+        self._agent = session["source_agent"]
+        self.time = session.get("created_at") or EPOCH
+        self._turns: list[str] = []  # the prompts that began the live turns
+        self._title = ""
+        self._makers: dict[tuple[str, str], Callable[[JsonObject, Said], JsonObject | None]] = {
+            (USER, "text"): self._text,
+            (USER, "file"): self._file,
+            (ASSISTANT, "text"): self._text,
+            (ASSISTANT, "file"): self._file,
+            (ASSISTANT, "reasoning"): self._reasoning,
+            (ASSISTANT, "tool_call"): self._call,
+            (TOOL, "tool_result"): self._result,
+        }
+
+    def items(self, events: list[JsonObject], line: int) -> list[Item]:
+        """Return what one record's events say; the outline's `thread` tells in which conversation."""
+        head = events[0]
+        options = head["options"]
+        pond = options.get("pond")
+        label = pond.get("as", "") if type(pond) is dict else ""
+        source = options.get("source")
+        residue = source if type(source) is dict else {}
+        outline = self.outline
+        if label == CARRIED:
+            if not outline.notices(residue):
+                self.losses.record(residue, outline.inner)
+                return _NOTHING
+            return self._noticed(Record(events, label, residue, False, len(self._turns), line))
+        if label in _SPECIAL:
+            return self._special(events, label)
+        if "~" in head["id"] and self._says_the_same(events):
+            self.losses.add("repeat", head["id"], line=line)
+            return _NOTHING
+        human = head.get("role") != ASSISTANT and _is_human(events)
+        record = Record(events, label, residue, human, len(self._turns), line)
+        note = outline.look(record)
+        self._count_fields(label or str(head.get("role")), residue, events)
+        if note is None or type(note) is Rewound:
+            if self.outline.thread is None:
+                if type(note) is Rewound:
+                    self._rewind(note, line)
+                if human:
+                    self._turns.append(record.id)
+            plain: list[Item] = [*self._messages(events, line)]
+            if note is None:
+                return plain
+            return [note, *self._kept(note.again), *plain]
+        return self._noted(note, record)
+
+    def _noted(self, note: Title | Rewound | Compact | Said, record: Record) -> list[Item]:
+        if type(note) is Compact:
+            if note.summary is None:
+                self.losses.add("compaction-undone", record.id, line=record.line)
+                return []
+            self._turns = []
+            kept = self._kept(note.kept)
+            return [Compaction(note.summary, record.id, self._at(record.events[0]), kept, note.kept_first)]
+        if type(note) is Rewound:
+            self._rewind(note, record.line)
+        elif type(note) is Title:
+            if note.text == self._title:
+                return []
+            self._title = note.text
+        assert not isinstance(note, Compact)
+        note.time = self.time if type(note) is Title else note.time or self.time
+        return [note]
+
+    def _says_the_same(self, events: list[JsonObject]) -> bool:
+        """Tell whether a record that came again under its id differs in bookkeeping only, as resumed files have it."""
+        first, tilde, number = events[0]["id"].rpartition("~")
+        if not (tilde and number.isdigit()):
+            return False
+        earlier = self._again(first)
+        return bool(earlier) and _contents(events) == _contents(earlier)
+
+    def _rewind(self, note: Rewound, line: int) -> None:
+        """Name the turns that are taken back, each by the prompt that began it."""
+        note.turns = min(note.turns, len(self._turns))
+        for prompt in self._turns[len(self._turns) - note.turns :]:
+            self.losses.add("rewound", prompt, line=line)
+        del self._turns[len(self._turns) - note.turns :]
+        self._turns += [message_id for message_id in note.again if _is_human(self._again(message_id))]
+
+    def end(self) -> list[Item]:
+        """Return what holds only because nothing follows."""
+        note = self.outline.finish()
+        if note is None:
+            return []
+        self._rewind(note, 0)
+        note.time = self.time
+        return [note, *self._kept(note.again)]
+
+    def _kept(self, kept: list[str] | list[Said]) -> list[Said]:
+        """Return earlier messages again, as a compaction keeps them; their losses were named the first time."""
+        known, self.losses = self.losses, Losses()
+        found: list[Said] = []
+        for one in kept:
+            found += [one] if isinstance(one, Said) else self._messages(self._again(one), 0)
+        self.losses = known
+        return found
+
+    def _again(self, message_id: str) -> list[JsonObject]:
+        try:
+            return self._recall(message_id)
+        except (KeyError, StopIteration):
+            return []  # a compaction may name messages that were never in this file
+
+    # --- messages ---
+
+    def _messages(self, events: list[JsonObject], line: int) -> list[Said]:
+        found: list[Said] = []
+        said: Said | None = None
+        role = ""
+        for event in events:
+            if event["kind"] == "message":
+                said = self._message(event, line)
+                if said is not None:
+                    role = said.role
+                    found.append(said)
+            elif said is not None:
+                said = self._part(event, role, said, found)
+            else:
+                self._broken(event, line)
+        return [said for said in found if said.parts or self._silent(said, events)]
+
+    def _silent(self, said: Said, events: list[JsonObject]) -> bool:
+        """Name a message without a part, which nothing else does; most are reasoning only its service can read."""
+        head = events[0]
+        if len(events) == 1:
+            sealed = any(type(held) is dict and "encrypted_content" in held for held in head["options"].values())
+            self.losses.add("reasoning-left-out" if sealed else "empty", said.id, line=said.line)
+        return False
+
+    def _message(self, event: JsonObject, line: int) -> Said | None:
+        role = event.get("role")
+        if role in _ROLES:
+            model = self.outline.model if role == ASSISTANT else None
+            return Said(role, event["id"], self._at(event), line, [], model=model)
+        content = event.get("content")
+        if role == "system":
+            if content:
+                size = len(content) if type(content) is str else 0
+                self.losses.add("system-message", event["id"], line=line, size=size)
+        else:
+            self.losses.add("broken", event["id"], line=line, what=f"role {role!r}")
+        return None
+
+    def _part(self, part: JsonObject, role: str, said: Said, found: list[Said]) -> Said:
+        """Put a part where it belongs; results inside an answer become a message of their own."""
+        wanted = TOOL if part.get("type") == "tool_result" else role
+        if wanted != said.role:
+            said = Said(wanted, said.id, said.time, said.line, [], model=said.model)
+            found.append(said)
+        kind = part.get("type")
+        make = self._makers.get((wanted, kind)) if type(kind) is str else None
+        kept = make(part, said) if make is not None else self._broken(part, said.line)
+        if kept is not None:
+            said.parts.append(kept)
+        return said
+
+    def _text(self, part: JsonObject, said: Said) -> JsonObject | None:
+        text = part.get("text")
+        if type(text) is not str:
+            return self._broken(part, said.line)
+        injected = part.get("provenance") != "conversational"
+        if not text.strip():
+            self.losses.add("empty", said.id, part["id"], said.line)
+            return None
+        if injected:
+            return self._injected(text, part, said)
+        said.human = said.human or said.role == USER
+        return {"kind": "part", "id": part["id"], "type": "text", "text": text, "options": {}}
+
+    def _injected(self, text: str, part: JsonObject, said: Said) -> JsonObject | None:
+        if said.role == ASSISTANT:
+            self.losses.add("harness-message", said.id, part["id"], said.line, size=len(text))
+            return None
+        text = unmarked(text)
+        if text.lstrip().startswith(self.outline.renewed):
+            self.losses.add("context-renewed", said.id, part["id"], said.line, size=len(text))
+            return None
+        self.losses.add("context-marked", said.id, part["id"], said.line, size=len(text))
+        return {"kind": "part", "id": part["id"], "type": "text", "text": marked(text, self._agent), "options": {}}
+
+    def _reasoning(self, part: JsonObject, said: Said) -> JsonObject | None:
+        text = part.get("text")
+        if type(text) is not str:
+            return self._broken(part, said.line)
+        if not text.strip():
+            self.losses.add("reasoning-left-out", said.id, part["id"], said.line, what="no readable text")
+            return None
+        # A proof stays with it: a target of the same provider, or the way back, can use it.
+        proof = {space: held for space, held in part["options"].items() if space not in ("pond", "source")}
+        return {"kind": "part", "id": part["id"], "type": "reasoning", "text": text, "options": proof}
+
+    def _file(self, part: JsonObject, said: Said) -> JsonObject | None:
+        if not (_is_ascii(part.get("data")) and _is_ascii(part.get("media_type"))):
+            return self._broken(part, said.line)
+        conversational = part.get("provenance") == "conversational"
+        said.human = said.human or (said.role == USER and conversational)
+        if not conversational:
+            self.losses.add("context-marked", said.id, part["id"], said.line, part["media_type"], _size(part))
+        kept: JsonObject = {"kind": "part", "options": {}}
+        for name in ("id", "type", "media_type", "data", "file_name"):
+            if name in part:
+                kept[name] = part[name]
+        return kept
+
+    def _call(self, part: JsonObject, said: Said) -> JsonObject | None:
+        if type(part.get("name")) is not str:
+            return self._broken(part, said.line)
+        call_id = part.get("call_id")
+        return {
+            "kind": "part", "id": part["id"], "type": "tool_call", "name": part["name"],
+            "call_id": call_id if type(call_id) is str else "", "params": part.get("params"), "options": {},
+        }  # fmt: skip
+
+    def _result(self, part: JsonObject, said: Said) -> JsonObject | None:
+        call_id = part.get("call_id")
+        result: Json = part.get("result")
+        if result == STUB:
+            return None  # ours: stands for a result that is not there
+        return {
+            "kind": "part", "id": part["id"], "type": "tool_result", "call_id": call_id if type(call_id) is str else "",
+            "name": part.get("name"), "result": portable_result(result), "is_failure": part.get("is_failure") is True,
+            "options": {},
+        }  # fmt: skip
+
+    def _broken(self, part: JsonObject, line: int) -> JsonObject | None:
+        """Name a part that does not have the shape of its type; nothing of it goes on."""
+        self.losses.add("broken", str(part.get("message_id", "")), str(part.get("id", "")), line, str(part.get("type")))
+        return None
+
+    def _at(self, event: JsonObject) -> str:
+        time = event.get("timestamp")
+        if type(time) is str and time:
+            self.time = time
+        else:
+            self.losses.count("time-borrowed", "timestamp")
+        return str(self.time)
+
+    # --- what is no conversation ---
+
+    def _noticed(self, record: Record) -> list[Item]:
+        note = self.outline.look(record)
+        if note is not None:
+            return self._noted(note, record)
+        self.losses.record(record.residue, self.outline.inner)
+        return []
+
+    def _special(self, events: list[JsonObject], label: str) -> list[Item]:
+        """Name records that no kind of the mapping wrote."""
+        head = events[0]
+        if label != "beside":
+            self.losses.count("repeat" if label == "repeat" else "record", label)
+            return []
+        for part in events[1:]:
+            name, size = str(part.get("file_name", "")), _size(part)
+            self.losses.add("side-file", head["id"], part["id"], what=name, size=size)
+        return []
+
+    def _count_fields(self, label: str, residue: JsonObject, events: list[JsonObject]) -> None:
+        """Count the fields that stay behind, as one shape a record: most records of a kind have the same."""
+        shape = (label, *residue)
+        inner = residue.get(self.outline.inner)
+        if type(inner) is dict:
+            shape += tuple(inner)
+        for event in events:
+            options = event["options"]
+            own = _MESSAGE_OWN if event["kind"] == "message" else _PART_OWN
+            if options.keys() <= own:
+                continue
+            for space, held in options.items():
+                if space not in own and type(held) is dict:
+                    shape += tuple(held)
+        self.losses.fields(shape)
+
+
+def _contents(events: list[JsonObject]) -> list[list[Json]]:
+    """Return what the parts of a record say, without ids and residue."""
+    parts = (event for event in events if event["kind"] == "part")
+    return [[part.get(name) for name in ("type", *_SAYING)] for part in parts]
+
+
+_SAYING = ("text", "name", "params", "call_id", "result", "data")
+
+
+def _is_human(events: list[JsonObject]) -> bool:
+    """Tell whether a person wrote some of a record."""
+    role: Json = None
+    for event in events:
+        if event["kind"] == "message":
+            role = event.get("role")
+        elif role == USER and event.get("provenance") == "conversational":
+            text = event.get("text")
+            if event.get("type") == "file" or (type(text) is str and text.strip()):
+                return True
+    return False
+
+
+def _is_ascii(value: Json) -> bool:
+    return type(value) is str and value.isascii()
+
+
+def _size(part: JsonObject) -> int:
+    data = part.get("data")
+    return len(data) * 3 // 4 if type(data) is str else 0

@@ -1,0 +1,122 @@
+"""Every value that does not reach the target, as a typed entry: what, where, why and how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pond.model.json_text import Json, JsonObject
+
+CONTENT, CONTEXT, METADATA = "content", "context", "metadata"
+
+# kind -> (class, what happened in few words, why). `content` is what people and the model said and did.
+KINDS: dict[str, tuple[str, str, str]] = {
+    "reasoning-left-out": (CONTENT, "reasoning left out", "the target takes only what its own provider signed"),
+    "reasoning-not-sent": (CONTENT, "reasoning kept for people only", "the target cannot prove it to its provider"),
+    "file-left-out": (CONTENT, "file left out; a note stands in its place", "the target has no place for it"),
+    "text-changed": (CONTENT, "half characters replaced", "the target drops a row that holds one"),
+    "result-as-text": (CONTENT, "tool result turned into text", "its call is not there, or was closed before"),
+    "result-missing": (CONTENT, "tool call given a note for a result", "the source has none, the target needs one"),
+    "call-unanswered": (CONTENT, "last tool call has no result", "the session ends with it; the target says so itself"),
+    "call-renamed": (CONTENT, "tool call got another id or name", "the target does not take it, or it stands twice"),
+    "arguments-wrapped": (CONTENT, "tool arguments put into an object", "the target takes objects only"),
+    "rewound": (CONTENT, "turns taken back", "they are in the output, off the conversation that goes on"),
+    "compaction-undone": (CONTENT, "compaction not repeated", "its summary cannot be read outside its client"),
+    "beginning-missing": (CONTENT, "earlier history is in another session", "which is not there"),
+    "broken": (CONTENT, "not usable", "it does not have the shape of its type"),
+    "children-left-out": (CONTENT, "child session left out", "one stream holds one session; use -o DIR/"),
+    "opening-note": (CONTEXT, "a note put before the first answer", "the target needs a user message first"),
+    "context-renewed": (CONTEXT, "context of the source's harness left out", "the target adds its own"),
+    "context-marked": (CONTEXT, "injected text kept, marked as such", "it is no typed text"),
+    "harness-message": (CONTEXT, "words of the harness left out", "neither a person nor the model said them"),
+    "system-message": (CONTEXT, "system message left out", "the target gives its own instructions"),
+    "side-file": (CONTEXT, "file beside the session left out", "the target keeps none"),
+    "empty": (CONTEXT, "empty part left out", "the target refuses empty texts"),
+    "record": (METADATA, "record left out", "bookkeeping of the source client"),
+    "repeat": (METADATA, "repeated record left out", "the record it repeats is there"),
+    "field": (METADATA, "field left out", "the target has no field for it"),
+    "time-borrowed": (METADATA, "time taken from the record before", "the record has none, the target needs one"),
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Loss:
+    """One entry. `message` and `part` are source ids; `what` names a field, record kind or file where there is one."""
+
+    kind: str
+    session: str
+    message: str = ""
+    part: str = ""
+    what: str = ""
+    file: str = ""
+    line: int = 0
+    count: int = 1
+    size: int = 0
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+    def as_json(self) -> JsonObject:
+        """Return the entry as it stands in a report file."""
+        weight, _, why = KINDS[self.kind]
+        given: JsonObject = {"kind": self.kind, "class": weight, "session": self.session}
+        for name in ("message", "part", "what", "where"):
+            if value := getattr(self, name):
+                given[name] = value
+        given |= {"why": why, "count": self.count}
+        if self.size:
+            given["bytes"] = self.size
+        return given
+
+
+class Losses:
+    """The entries of one session. Metadata of the same name is counted together, everything else stands by itself."""
+
+    def __init__(self, session: str = "", file: str = "") -> None:
+        self.session, self.file = session, file
+        self.entries: list[Loss] = []
+        self._counted: dict[tuple[str, str], Loss] = {}
+        self._shapes: dict[tuple[str, ...], int] = {}  # label and field names of records, as often as they came
+        self._records: dict[tuple[Json, Json], int] = {}  # what records left out are about
+        self.known: frozenset[str] = frozenset()  # fields that do reach the target
+
+    def add(
+        self, kind: str, message: str, part: str = "", line: int = 0, what: str = "", size: int = 0, count: int = 1
+    ) -> None:  # fmt: skip
+        """Name one thing that does not reach the target as it was."""
+        self.entries.append(Loss(kind, self.session, message, part, what, self.file, line, count, size))
+
+    def count(self, kind: str, what: str, count: int = 1) -> None:
+        """Name one of many alike."""
+        entry = self._counted.get((kind, what))
+        if entry is None:
+            self._counted[kind, what] = Loss(kind, self.session, what=what, file=self.file, count=count)
+        else:
+            entry.count += count
+
+    def record(self, residue: JsonObject, inner: str) -> None:
+        """Name a record by its own type and that of what it wraps."""
+        wrapped = residue.get(inner)
+        key = residue.get("type"), wrapped.get("type") if type(wrapped) is dict else None
+        try:
+            self._records[key] = self._records.get(key, 0) + 1
+        except TypeError:  # a type that is no text
+            self.count("record", "(no type)")
+
+    def fields(self, shape: tuple[str, ...]) -> None:
+        """Name the fields of a record: its label, then their names."""
+        self._shapes[shape] = self._shapes.get(shape, 0) + 1
+
+    def all(self) -> Iterator[Loss]:
+        """Yield every entry: what happened to single things in order, then what is counted."""
+        for (label, *names), count in self._shapes.items():
+            for name in names:
+                if name not in self.known:
+                    self.count("field", f"{label}: {name}", count)
+        for key, count in self._records.items():
+            self.count("record", "/".join(name for name in key if type(name) is str) or "(no type)", count)
+        self._shapes.clear()
+        self._records.clear()
+        yield from self.entries
+        yield from sorted(self._counted.values(), key=lambda loss: (loss.kind, loss.what))

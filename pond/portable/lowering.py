@@ -1,0 +1,86 @@
+"""What a target's lowering is: portable items in, canonical events in the target's own dialect out.
+
+The events carry the labels of the target's mapping, and its compiled write face spells the records: where a value
+stands in a record is said once, in the `.map`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import xxhash
+
+from pond.model.json_text import JsonObject
+from pond.portable.conversation import Compaction, Heading, Item, Rewound, Said, Title
+from pond.portable.loss import Losses
+
+Group = list[JsonObject]
+
+
+class Lowering(ABC):
+    """Writes one portable conversation. `deepest` is how many generations of subagents the target can hold."""
+
+    deepest = 1
+    home = ""  # the client's own directory, as people call it
+
+    def __init__(self, heading: Heading, losses: Losses) -> None:
+        self.heading, self.losses = heading, losses
+
+    @staticmethod
+    @abstractmethod
+    def place(heading: Heading) -> str:
+        """Return where the session's file lies in the client's own layout."""
+
+    @staticmethod
+    @abstractmethod
+    def resume(heading: Heading) -> str:
+        """Return the command that goes on with the session, once its file is in the client's directory."""
+
+    @abstractmethod
+    def open(self, branch: str | None) -> list[Group]:
+        """Return the records before the first message."""
+
+    @abstractmethod
+    def said(self, item: Said) -> list[Group]:
+        """Return the records of a message."""
+
+    @abstractmethod
+    def title(self, item: Title) -> list[Group]:
+        """Return the records that name the session."""
+
+    @abstractmethod
+    def compaction(self, item: Compaction) -> list[Group]:
+        """Return the records that put a summary in place of what came before."""
+
+    @abstractmethod
+    def rewound(self, item: Rewound) -> list[Group]:
+        """Take turns back; what follows goes on from before them."""
+
+    @abstractmethod
+    def aside(self, payload: JsonObject, time: str) -> Group:
+        """Return a record that the client skips: events of the source that ride along."""
+
+    @abstractmethod
+    def follow(self, events: Group) -> None:
+        """Hear of a record of the client's own that stands before what is to be written."""
+
+    def close(self) -> list[Group]:
+        """Return what stands after the last item."""
+        return []
+
+    def lower(self, item: Item) -> list[Group]:
+        """Return the records of any item."""
+        if type(item) is Said:
+            return self.said(item)
+        if type(item) is Title:
+            return self.title(item)
+        if type(item) is Compaction:
+            return self.compaction(item)
+        assert type(item) is Rewound
+        return self.rewound(item)
+
+
+def as_uuid(*names: str) -> str:
+    """Return the UUID that stands for these names: the same for the same names, on every machine."""
+    digest = xxhash.xxh3_128_hexdigest("\0".join(names).encode("utf-8", "surrogatepass"))
+    return f"{digest[:8]}-{digest[8:12]}-8{digest[13:16]}-a{digest[17:20]}-{digest[20:]}"  # version 8: made by us

@@ -1,0 +1,83 @@
+"""The session's own canonical events, riding along in another client's file: the way back is then native.
+
+Clients skip rows of a kind they do not know. So each source record's events can stand in such a row, before what they
+became; converting back takes them as they are, and only what the other client added since is converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pond.model.json_text import Json, JsonObject
+from pond.model.session_row import is_session
+from pond.portable.loss import Losses
+from pond.portable.lowering import Group
+
+KIND = "pond_origin"  # the rows' type, in every client's file
+
+
+def of_session(row: JsonObject) -> JsonObject:
+    """Return what the first such row holds."""
+    return {"session": row}
+
+
+def of_record(events: Group) -> JsonObject:
+    """Return what the row of one source record holds; ids of the session are in the first."""
+    return {"events": [{k: v for k, v in event.items() if k not in ("session_id",)} for event in events]}
+
+
+END: JsonObject = {"end": True}
+
+
+def payload_of(group: Group) -> JsonObject | None:
+    """Return what a record's events hold of another session, or None for any other record."""
+    options = group[0]["options"]
+    source = options.get("source")
+    if type(source) is not dict or source.get("type") != KIND:
+        return None
+    payload = source.get("payload")
+    return payload if type(payload) is dict else None
+
+
+def session_in(groups: list[Group]) -> JsonObject | None:
+    """Return the session that rides along, where one of the first records begins it."""
+    for group in groups:
+        row = (payload_of(group) or {}).get("session")
+        if type(row) is dict and is_session(row):
+            return row
+    return None
+
+
+def split(groups: Iterator[Group], session_id: str, losses: Losses) -> Iterator[tuple[bool, Group]]:
+    """Yield the events that ride along as (True, events), then what was added since as (False, events)."""
+    ended, passed_by = False, 0
+    for group in groups:
+        payload = payload_of(group)
+        events: Json = payload.get("events") if payload is not None else None
+        if payload is None:
+            if ended:
+                yield False, group
+            else:
+                passed_by += 1  # what the events became
+        elif payload.get("end") is True:
+            ended = True
+        elif _are_events(events):
+            yield True, [{**event, "session_id": session_id} for event in events]
+        elif "session" not in payload:
+            losses.add("broken", group[0]["id"], what=KIND)
+    if not ended:  # cut off, or not ours: nobody can tell what was added since
+        losses.add("broken", session_id, what=f"{KIND} without its end; records left out", count=passed_by)
+
+
+def _are_events(value: Json) -> bool:
+    """Tell whether a value is a message with its parts, as far as writing them back relies on it."""
+    return (
+        type(value) is list
+        and bool(value)
+        and all(type(e) is dict and type(e.get("options")) is dict and e.get("kind") in _KINDS for e in value)
+        and value[0]["kind"] == "message"
+        and type(value[0].get("id")) is str
+    )
+
+
+_KINDS = ("message", "part")

@@ -1,0 +1,92 @@
+"""What an adapter knows of its client's log that canonical fields do not say: branches, summaries, titles, models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pond.model.json_text import JsonObject
+from pond.portable.conversation import Rewound, Said, Title
+
+
+@dataclass(slots=True)
+class Compact:
+    """A record that replaces what came before it; `kept` are earlier messages that stay, or their ids."""
+
+    summary: str | None  # None: only its own client can read it
+    kept: list[str] | list[Said] = field(default_factory=list)
+    kept_first: bool = False  # they stand before the summary
+
+
+Recall = Callable[[str], list[JsonObject]]
+# Seen instead of a plain record; a rewind is the only one after which the record itself still counts.
+Note = Title | Rewound | Compact | Said
+
+
+@dataclass(slots=True)
+class Record:
+    """One source record as an outline sees it: its events, its mapping label and its residue."""
+
+    events: list[JsonObject]
+    label: str
+    residue: JsonObject
+    human: bool  # a person wrote some of it
+    turns: int  # live turns so far
+    line: int
+
+    @property
+    def id(self) -> str:
+        return str(self.events[0]["id"])
+
+    @property
+    def time(self) -> str:
+        return str(self.events[0].get("timestamp") or "")
+
+    def text(self) -> str:
+        """Return the record's text parts as one text."""
+        return "".join(e["text"] for e in self.events if e.get("type") == "text" and type(e.get("text")) is str)
+
+
+class Outline:
+    """A plain log: nothing rewound, nothing compacted. Adapters say more about their own client's logs.
+
+    `renewed` are beginnings of injected text that any client adds anew; `known` are fields that reach a target.
+    """
+
+    renewed: tuple[str, ...] = ()
+    known: frozenset[str] = frozenset()
+    inner = ""  # the field of a record that wraps what it is about
+
+    def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
+        self.recall = recall  # gives the events of an earlier message again, where there is anything to read them from
+        self.spawned = False  # the session is a subagent's
+        self.name = ""  # what the client calls the subagent
+        self.model: str | None = None  # that gives the answers now
+        self.branch: str | None = None  # of the repository, as far as seen
+        self.thread: str | None = None  # which conversation inside the file the record belongs to; None is the main one
+        self.base: tuple[str, int] | None = None  # a session that holds the beginning, and how many records of it
+
+    def notices(self, record: JsonObject) -> bool:
+        """Tell whether a record that is carried whole deserves a closer look."""
+        return False
+
+    def look(self, record: Record) -> Note | None:
+        """Look at the next record; return what it is besides a plain one."""
+        return None
+
+    def finish(self) -> Rewound | None:
+        """Return what holds only because nothing follows."""
+        return None
+
+
+def of(value: object, *keys: str) -> object:
+    """Return what stands at a path of objects, or None."""
+    for key in keys:
+        value = value.get(key) if type(value) is dict else None
+    return value
+
+
+def text_of(value: object, *keys: str) -> str | None:
+    """Return the text at a path of objects; None where there is none."""
+    found = of(value, *keys)
+    return found if type(found) is str and found else None

@@ -1,0 +1,191 @@
+"""Calls and their results, side by side: the order every model service asks for, with each repair named.
+
+A service wants the results of an answer's calls before anything else. Clients write them down as they come: out of
+order, late, twice, or not at all. At most one turn is held back, while a result may still come.
+"""
+
+from __future__ import annotations
+
+import re
+
+import xxhash
+
+from pond.model.json_text import JsonObject
+from pond.portable.conversation import ASSISTANT, TOOL, USER, Item, Said, Title
+from pond.portable.loss import Losses
+from pond.portable.marks import OPENING, STUB, marked
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]")
+
+
+_Open = tuple[JsonObject, Said]
+
+
+class Pairing:
+    """Takes items in the order of the log and gives them back in an order with every result after its call."""
+
+    def __init__(self, losses: Losses, agent: str) -> None:
+        self._losses, self._agent = losses, agent
+        self._open: dict[str, list[_Open]] = {}  # source call id -> calls that wait for a result, oldest first
+        self._answering = False  # a result of this answer has come already
+        self._waiting: list[Item] = []  # what came while calls were open
+        self._turning = False  # a person's message is among them
+        self._used: set[int] = set()  # call ids given out, as hashes
+        self._names: set[str] = set()  # of tools, found fit
+        self.begun = False  # there was a message before
+
+    def push(self, item: Item) -> list[Item]:
+        """Take the next item; return what can go on now."""
+        if not self._open or type(item) is Title:
+            return self._take(item)
+        if type(item) is not Said:
+            return [*self._close(), *self.push(item)]
+        if item.role == TOOL:
+            return self._answer(item)
+        if not self._waiting and item.role == ASSISTANT and not self._answering:
+            return self._take(item)  # the same answer goes on
+        if self._turning and (item.role == ASSISTANT or item.human):
+            return [*self._close(), *self.push(item)]  # the model was asked again: no result will come any more
+        self._waiting.append(item)
+        self._turning = self._turning or item.human
+        return []
+
+    def end(self) -> list[Item]:
+        """Return what is left. Calls at the very end stay open: every client knows the interrupted turn."""
+        if self._waiting:
+            return [*self._close(), *self.end()]
+        for call, said in self._all_open():
+            self._losses.add("call-unanswered", said.id, call["id"], said.line, call["name"])
+        return []
+
+    # --- one item ---
+
+    def _take(self, item: Item) -> list[Item]:
+        if type(item) is not Said:
+            return [item]
+        if item.role == TOOL:
+            return self._answer(item)
+        if item.role == ASSISTANT:
+            for part in item.parts:
+                if part["type"] == "tool_call":
+                    self._answering = False
+                    self._ask(part, item)
+        if self.begun:
+            return [item]
+        self.begun = True
+        return [item] if item.role == USER else [self._opening(item), item]
+
+    def _opening(self, item: Said) -> Said:
+        self._losses.add("opening-note", item.id, line=item.line)
+        return _note(item, marked(OPENING, self._agent))
+
+    def _ask(self, call: JsonObject, said: Said) -> None:
+        """Give a call an id that every service takes and no other call has."""
+        own = call["call_id"]
+        given = own
+        if not _ID.fullmatch(own):
+            given = _made_id(said.id, call["id"])
+        while hash(given) in self._used:
+            given = _made_id(given, call["id"])
+        self._used.add(hash(given))
+        name = call["name"]
+        if name not in self._names:
+            if _NAME.fullmatch(name):
+                self._names.add(name)
+            else:
+                call["name"] = _NOT_IN_A_NAME.sub("_", name)[:128] or "unnamed"
+        if given != own or name != call["name"]:
+            self._losses.add("call-renamed", said.id, call["id"], said.line, f"{name} {own}".strip())
+        call["call_id"] = given
+        self._open.setdefault(own or given, []).append((call, said))
+
+    def _answer(self, item: Said) -> list[Item]:
+        """Send results after their calls; one whose call is not open becomes text, or waits with the rest."""
+        own: list[JsonObject] = []
+        strays: list[JsonObject] = []
+        if not self._waiting and len(item.parts) == 1:  # the common case
+            only = item.parts[0]
+            if (asked := self._closed(only["call_id"])) is not None:
+                only["call_id"], only["name"] = asked["call_id"], asked["name"]
+                self._answering = True
+                return [item]
+        for part in item.parts:
+            call = self._closed(part["call_id"])
+            if call is None:
+                strays.append(part)
+            else:
+                part["call_id"], part["name"] = call["call_id"], call["name"]
+                own.append(part)
+        found: list[Item] = []
+        if own:
+            self._answering = True
+            found.append(Said(TOOL, item.id, item.time, item.line, own))
+        if strays and self._waiting:
+            self._waiting.append(Said(TOOL, item.id, item.time, item.line, strays))
+            strays = []
+        if not self._open:
+            found += self._replay()
+        for part in strays:
+            found += self._as_text(part, item)
+        return found
+
+    def _closed(self, call_id: str) -> JsonObject | None:
+        """Return the oldest open call with this id, no longer open."""
+        waiting = self._open.get(call_id)
+        if not waiting:
+            return None
+        call, _ = waiting.pop(0)
+        if not waiting:
+            del self._open[call_id]
+        return call
+
+    def _all_open(self) -> list[_Open]:
+        return [call for waiting in self._open.values() for call in waiting]
+
+    def _as_text(self, part: JsonObject, item: Said) -> list[Item]:
+        self._losses.add("result-as-text", item.id, part["id"], item.line, str(part["name"] or ""))
+        result = part["result"]
+        texts = [marked(result, self._agent)] if type(result) is str and result else []
+        files = []
+        for inner in result if type(result) is list else ():
+            if inner["type"] == "text":
+                texts.append(marked(inner["text"], self._agent))
+            else:
+                files.append({**inner, "kind": "part", "id": part["id"], "options": {}})
+        parts = [_text(text, part["id"]) for text in texts]
+        return self.push(Said(USER, item.id, item.time, item.line, [*parts, *files])) if parts or files else []
+
+    # --- what was held back ---
+
+    def _close(self) -> list[Item]:
+        """Give every open call a note in place of its result, then go on with what waited."""
+        stubs: list[JsonObject] = []
+        last: Said | None = None
+        for call, said in self._all_open():
+            last = said
+            self._losses.add("result-missing", said.id, call["id"], said.line, call["name"])
+            stubs.append({
+                "kind": "part", "id": call["id"], "type": "tool_result", "call_id": call["call_id"],
+                "name": call["name"], "result": STUB, "is_failure": True, "options": {},
+            })  # fmt: skip
+        self._open.clear()
+        assert last is not None
+        return [Said(TOOL, last.id, last.time, last.line, stubs), *self._replay()]
+
+    def _replay(self) -> list[Item]:
+        waited, self._waiting, self._turning = self._waiting, [], False
+        return [ready for item in waited for ready in self.push(item)]
+
+
+def _note(item: Said, text: str) -> Said:
+    return Said(USER, item.id, item.time, item.line, [_text(text, "")])
+
+
+def _text(text: str, part_id: str) -> JsonObject:
+    return {"kind": "part", "id": part_id, "type": "text", "text": text, "options": {}}
+
+
+def _made_id(*names: str) -> str:
+    return "call_" + xxhash.xxh3_64_hexdigest("/".join(names).encode("utf-8", "surrogatepass"))
