@@ -139,15 +139,6 @@ def test_several_sessions_cannot_go_to_one_native_stream(tmp_path: Path) -> None
     assert [f.code for f in done.errors] == ["output-several"], done.err
 
 
-@pytest.mark.parametrize(("source", "target"), [(CLAUDE_CODE, "codex"), (CODEX, "claude-code")])
-def test_a_foreign_target_is_refused(source: Client, target: str, tmp_path: Path) -> None:
-    file = source.session(tmp_path / "in", "foreign")
-    done = pond("convert", file, "--to", target, "-o", tmp_path / "out.jsonl")
-    assert done.code == 2
-    assert [f.code for f in done.errors] == ["usage-foreign"], done.err
-    assert not (tmp_path / "out.jsonl").exists()
-
-
 @pytest.mark.parametrize("option", ["--to", "--from"])
 def test_an_unknown_client_is_refused_by_name(option: str, tmp_path: Path) -> None:
     file = CODEX.session(tmp_path, "unknown")

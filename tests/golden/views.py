@@ -23,7 +23,7 @@ CHECKOUT = "<checkout>"
 def canonical_view(folder: Path, client: str) -> str:
     """Return the canonical events of every session of a case: schema field order, two spaces, long texts cut."""
     events = [event for path in _sessions(folder) for event in read(path, client).events]
-    return json.dumps([_shown(_in_schema_order(e), folder) for e in events], indent=2, ensure_ascii=False) + "\n"
+    return json.dumps([shown(_in_schema_order(e), folder) for e in events], indent=2, ensure_ascii=False) + "\n"
 
 
 def native_view(folder: Path, client: str) -> str:
@@ -110,12 +110,12 @@ def _fields(definition: str) -> list[str]:
     return list(schema["$defs"][definition]["properties"])
 
 
-def _shown(value: Json, folder: Path) -> Json:
+def shown(value: Json, folder: Path) -> Json:
     """Return a value that prints on every machine alike, and in reasonable length."""
     if type(value) is dict:
-        return {_text(key, folder): _shown(item, folder) for key, item in value.items()}
+        return {_text(key, folder): shown(item, folder) for key, item in value.items()}
     if type(value) is list:
-        return [_shown(item, folder) for item in value]
+        return [shown(item, folder) for item in value]
     if type(value) is Decimal:
         return f"<number {value}>"
     return _text(value, folder) if type(value) is str else value

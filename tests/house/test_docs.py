@@ -40,7 +40,7 @@ _LINK = re.compile(r"\]\((?!https?:)(?P<file>[^)#\s]+)?(?:#(?P<anchor>[^)\s]+))?
 _PATH = re.compile(r"\.{0,2}/?[\w-]+(?:/[\w.-]+)+/?")
 _PACKAGES = ("cli", "codec", "lang", "model", "diagnostics", "claude_code", "codex")
 _NAME = re.compile(rf"(?:{'|'.join(_PACKAGES)})(?:\.\w+)+")
-_DIAGNOSTIC = re.compile(r"(?:map|source|canonical|verify|output|usage)(?:-[a-z]+)+")
+_DIAGNOSTIC = re.compile(r"(?:map|source|canonical|verify|output|usage|golden)(?:-[a-z]+)+")
 
 
 def _text(page: Path) -> str:
@@ -103,7 +103,7 @@ def _made() -> dict[str, Any]:
     out = io.BytesIO()
     with open(FIXTURE, "rb") as file:
         (again,) = open_input(file, FIXTURE.name, FIXTURE, Order("claude-code"), report).sessions
-        write_native(again, "claude-code", out, report, FIXTURE.name)
+        write_native(again, out, report, FIXTURE.name)
     restored = json.loads(out.getvalue().splitlines()[LINE - 1])
     values = {"record": json.loads(lines[LINE - 1]), "session": session.row, "restored": restored}
     return {**values, "message": message, "part": part}

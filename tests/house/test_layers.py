@@ -36,8 +36,16 @@ def test_the_contracts_hold() -> None:
         ("pond/lang/stray.py", "import pond.codec", "Imports point downward"),
         ("pond/diagnostics/stray.py", "import pond.model", "Imports point downward"),
         ("pond/stray.py", "", "Imports point downward"),
-        ("adapters/stray/passes.py", "import pond.codec", "Adapters see the language and the model only"),
-        ("adapters/stray/passes.py", "import pond._locate", "Adapters see the language and the model only"),
+        (
+            "adapters/stray/passes.py",
+            "import pond.codec",
+            "Adapters see the language, the model and the portable conversation only",
+        ),
+        (
+            "adapters/stray/passes.py",
+            "import pond._locate",
+            "Adapters see the language, the model and the portable conversation only",
+        ),
         ("codegen/stray.py", "import pond.cli", "Codegen sees the language, the codes and nothing else"),
         ("pond/cli/stray.py", "import codegen", "The engine knows neither its generator nor a client"),
         ("pond/codec/stray.py", "import adapters.stray", "The engine knows neither its generator nor a client"),

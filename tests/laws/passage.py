@@ -93,7 +93,7 @@ def _written(sessions: Iterator[Session], client: str) -> Restored:
     out, report = io.BytesIO(), Report()
     beside: list[SideFile] = []
     for session in sessions:
-        beside += write_native(session, client, out, report, "restored")
+        beside += write_native(session, out, report, "restored").beside
     assert report.errors == 0, report.diagnostics
     return Restored(strict_values(out.getvalue()), {file.name: file.data for file in beside})
 

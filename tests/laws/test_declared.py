@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from pond.codec.registry import adapter
+from pond.codec.registry import adapter, clients
 from pond.lang.check import check
 from pond.lang.context import Reading
 from pond.lang.parse import parse
+from pond.portable import origin
 from tests.laws.rows import TIME, item, prompt, result, said, turn
 
 Record = dict[str, Any]
@@ -338,3 +339,10 @@ def test_what_stays_residue_although_it_has_words_says_why(client: str) -> None:
     plan = check(parse((folder / f"{folder.name}.map").read_text(encoding="utf-8"), "the mapping"))
     assert {key for _, key, _ in plan.kept_because} == WITH_A_REASON[client]
     assert all(len(reason) > 20 for _, _, reason in plan.kept_because)
+
+
+@pytest.mark.parametrize("client", clients())
+def test_rows_of_a_session_that_rides_along_are_known(client: str) -> None:
+    """pond writes them itself: a file that holds them has not drifted."""
+    _, heard = read(client, {"type": origin.KIND, "payload": {"end": True}, "timestamp": TIME})
+    assert (heard.drifted, heard.noted) == ([], [])

@@ -7,15 +7,16 @@ import pytest
 
 from pond.codec import reader
 from pond.codec.batch import Job, convert_job
-from pond.codec.convert import Order, find_files
+from pond.codec.convert import Order, find_files, open_input
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
-from pond.diagnostics.diagnostic import MappingError, UsageError
+from pond.diagnostics.diagnostic import MappingError
 from pond.lang.check import check
 from pond.lang.fields import FALLBACKS, fields_of
 from pond.lang.parse import parse
 from pond.lang.plan import PART_TYPES, ROLES
 from pond.model.bounds import bound
+from pond.model.equal import same
 from tests.laws.content import plan_of
 from tests.laws.corpus import SessionFile, fixture_files, fixture_folders
 from tests.laws.passage import read, restore_text, strict_values, to_canonical
@@ -124,17 +125,16 @@ def test_children_name_a_parent_that_is_there() -> None:
 
 @pytest.mark.rule("adapter-native-restore-lossless")
 @pytest.mark.parametrize("client", clients())
-def test_only_its_own_client_restores_a_session(client: str) -> None:
-    """Whether a restore is native is found by comparing origins; another client's is refused, not attempted."""
-    file = next(f for f in fixture_files() if f.client == client)
-    text = to_canonical(file.path, client)
-    for other in clients():
-        if other == client:
-            assert restore_text(text, other).values
-        else:
-            with pytest.raises(UsageError) as refused:
-                restore_text(text, other)
-            assert [d.code for d in refused.value.diagnostics] == ["usage-foreign"]
+@pytest.mark.parametrize("target", clients())
+def test_the_system_decides_whether_a_restore_is_native(client: str, target: str) -> None:
+    """Origins are compared: the same client gets its records as they were, another one a session of its own dialect."""
+    file = next(f for f in fixture_files() if f.client == client and f.case == "tour")
+    with open(file.path, "rb") as source:
+        (session,) = open_input(source, "tour", file.path, Order(target), Report()).sessions
+        assert session.foreign == (client != target)
+        assert session.row["source_agent"] == target
+    restored = restore_text(to_canonical(file.path, client), target).values
+    assert same(strict_values(file.path.read_bytes()), restored) == (client == target)
 
 
 @pytest.mark.rule("adapter-integrity-no-silent-drops")

@@ -24,7 +24,12 @@ from pond.lang.parse import parse
 from tests.mutation.mutants import Mutant, of_conversions, of_mapping
 
 ROOT = Path(__file__).resolve().parents[2]
-DEFAULT = ("tests/golden", "tests/laws", "tests/lang/test_adapters.py")
+DEFAULT = (
+    "tests/golden/test_golden.py",
+    "tests/laws",
+    "tests/lang/test_adapters.py",
+    "tests/foreign/test_there_and_back.py",
+)
 CONVERSIONS = Path("pond/lang/conversions.py")
 CONVERSION_TESTS = "tests/lang/test_conversions.py"
 COPIED = ("pond", "adapters", "schema", "codegen", "golden", "tests", "pyproject.toml")

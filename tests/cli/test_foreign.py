@@ -1,0 +1,326 @@
+"""What `pond convert --to` another client promises on the command line: reports, refusals, families, moved paths."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pond.codec.registry import adapter, clients
+from pond.model.equal import same
+from pond.portable.loss import CONTENT, KINDS
+from tests.cli.command import pond
+from tests.cli.sessions import CLAUDE_CODE, CODEX, Client, dumps, session_id
+from tests.laws.corpus import fixture_files
+from tests.laws.passage import strict_values
+
+ROADS = [(CLAUDE_CODE, "codex"), (CODEX, "claude-code")]
+
+
+def rows(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def made(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+# --- where it goes, and what is said ---
+
+
+@pytest.mark.parametrize(("source", "target"), ROADS)
+def test_a_session_goes_into_the_others_layout_and_the_way_on_is_said(
+    source: Client, target: str, tmp_path: Path
+) -> None:
+    file = source.session(tmp_path / "in", "layout")
+    done = pond("convert", file, "--to", target, "-o", f"{tmp_path}/out/")
+    assert (done.code, done.errors) == (0, []), done.err
+    (place,) = made(tmp_path / "out")
+    folder, command = ("sessions/", "codex resume") if target == "codex" else ("projects/", "claude --resume")
+    assert place.startswith(folder)
+    assert session_id("layout") in place
+    assert f"`{command} {session_id('layout')}`" in done.err
+
+
+@pytest.mark.parametrize(("source", "target"), ROADS)
+def test_a_second_run_changes_nothing(source: Client, target: str, tmp_path: Path) -> None:
+    file = source.session(tmp_path / "in", "again")
+    for _ in range(2):
+        done = pond("convert", file, "--to", target, "-o", f"{tmp_path}/out/")
+        assert (done.code, done.errors) == (0, []), done.err
+    assert len(made(tmp_path / "out")) == 1
+
+
+@pytest.mark.parametrize(("source", "target"), ROADS)
+def test_the_file_is_dated_by_its_last_message(source: Client, target: str, tmp_path: Path) -> None:
+    """Both clients offer the newest file first."""
+    file = source.session(tmp_path / "in", "date")
+    pond("convert", file, "--to", target, "-o", f"{tmp_path}/out/")
+    (place,) = (tmp_path / "out").rglob("*.jsonl")
+    last = max(row["timestamp"] for row in rows(place) if "timestamp" in row)
+    assert place.stat().st_mtime == datetime.fromisoformat(last).timestamp()
+
+
+def test_a_session_without_a_message_is_not_written(tmp_path: Path) -> None:
+    file = CLAUDE_CODE.file(tmp_path, session_id("e"), dumps([{"type": "mode", "mode": "x", "sessionId": "e"}]))
+    done = pond("convert", file, "--to", "codex", "--project", "/home/mira", "-o", f"{tmp_path}/out/")
+    assert [fault.code for fault in done.errors] == ["foreign-empty"], done.err
+    assert done.code == 1
+    assert not (tmp_path / "out").exists() or made(tmp_path / "out") == []
+
+
+# --- losses ---
+
+
+def _with_pdf(folder: Path) -> Path:
+    pdf = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0x"}}
+    content = [pdf, {"type": "text", "text": "What does it say?"}]
+    session = session_id("pdf")
+    row: dict[str, Any] = {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": session, "cwd": "/home/mira"}
+    row |= {"timestamp": "2026-01-02T03:04:05.000Z", "message": {"role": "user", "content": content}}
+    return CLAUDE_CODE.file(folder, session, dumps([row]))
+
+
+def test_the_loss_report_names_what_is_lost_and_where(tmp_path: Path) -> None:
+    file = _with_pdf(tmp_path / "in")
+    done = pond("convert", file, "--to", "codex", "-o", f"{tmp_path}/out/", "--loss-report", tmp_path / "loss.jsonl")
+    assert done.code == 0
+    (lost,) = [entry for entry in rows(tmp_path / "loss.jsonl") if entry["class"] == "content"]
+    assert (lost["kind"], lost["message"], lost["part"]) == ("file-left-out", "u1", "u1:0")
+    assert (lost["what"], lost["count"], lost["bytes"]) == ("application/pdf", 1, 8)
+    assert lost["where"] == f"{file}:1"
+    assert "file left out" in done.err
+
+
+def test_a_loss_of_content_can_be_refused(tmp_path: Path) -> None:
+    file = _with_pdf(tmp_path / "in")
+    done = pond("convert", file, "--to", "codex", "-o", f"{tmp_path}/out/", "--on-loss", "raise")
+    assert [fault.code for fault in done.errors] == ["foreign-loss"], done.err
+    assert done.code == 1
+    assert not list((tmp_path / "out").rglob("*.jsonl"))
+
+
+def test_losses_can_be_passed_over_in_silence(tmp_path: Path) -> None:
+    file = _with_pdf(tmp_path / "in")
+    done = pond("convert", file, "--to", "codex", "-o", f"{tmp_path}/out/", "--on-loss", "ignore")
+    assert done.code == 0
+    assert "left out" not in done.err
+
+
+def test_an_unknown_answer_to_losses_is_refused(tmp_path: Path) -> None:
+    done = pond("convert", _with_pdf(tmp_path), "--to", "codex", "--on-loss", "shrug")
+    assert (done.code, done.out) == (2, b"")
+
+
+def test_json_has_the_sums_and_the_way_on(tmp_path: Path) -> None:
+    done = pond("convert", _with_pdf(tmp_path / "in"), "--to", "codex", "-o", f"{tmp_path}/out/", "--json")
+    told = json.loads(done.out)
+    assert told["losses"]["file-left-out"] == 1
+    assert told["resume"] == [
+        {
+            "client": "codex",
+            "place": made(tmp_path / "out")[0],
+            "command": f"codex resume {session_id('pdf')}",
+        }
+    ]
+
+
+@pytest.mark.parametrize("client", clients())
+def test_what_a_target_cannot_hold_is_declared(client: str) -> None:
+    """Each content loss that a target's lowering names by itself stands in its gaps, and `pond clients` shows it."""
+    text = (adapter(client).folder / "lowering.py").read_text(encoding="utf-8")
+    declared = {gap.get("loss") for gap in adapter(client).declared()["gap"]} - {None}
+    assert declared == {kind for kind, (weight, _, _) in KINDS.items() if weight == CONTENT and f'add("{kind}"' in text}
+    shown = pond("clients").out.decode()
+    assert all(gap["what"] in shown for gap in adapter(client).declared()["gap"])
+
+
+# --- families ---
+
+
+def _codex(folder: Path, seed: str, parent: str | None = None, **more: object) -> Path:
+    first, *rest = CODEX.records(session_id(seed), 1)
+    if parent is not None:
+        spawn = {"thread_spawn": {"parent_thread_id": session_id(parent), "depth": 1}}
+        first["payload"] |= {"parent_thread_id": session_id(parent), "source": {"subagent": spawn}}
+    return CODEX.file(folder, session_id(seed), dumps([first, *rest]))
+
+
+@pytest.mark.rule("adapter-lineage-complete-restore")
+def test_children_come_along_with_the_file_that_is_named(tmp_path: Path) -> None:
+    parent = _codex(tmp_path / "in", "mother")
+    _codex(tmp_path / "in", "daughter", "mother")
+    _codex(tmp_path / "in", "stranger")
+    done = pond("convert", parent, "--to", "claude-code", "-o", f"{tmp_path}/out/")
+    assert done.code == 0, done.err
+    mother, child = sorted(made(tmp_path / "out"), key=len)
+    assert mother.endswith(f"/{session_id('mother')}.jsonl")
+    assert f"/{session_id('mother')}/subagents/agent-" in child
+    assert {row["isSidechain"] for row in rows(tmp_path / "out" / child)} == {True}
+
+
+@pytest.mark.rule("adapter-lineage-complete-restore")
+def test_children_lie_beside_a_file_that_is_named(tmp_path: Path) -> None:
+    parent = _codex(tmp_path / "in", "mother")
+    _codex(tmp_path / "in", "daughter", "mother")
+    done = pond("convert", parent, "--to", "claude-code", "-o", tmp_path / "out" / "renamed.jsonl")
+    assert done.code == 0, done.err
+    own, child = made(tmp_path / "out")
+    assert own == "renamed.jsonl"
+    assert child.startswith("renamed/subagents/agent-")
+
+
+@pytest.mark.rule("adapter-lineage-complete-restore")
+def test_a_stream_names_the_children_it_cannot_hold(tmp_path: Path) -> None:
+    parent = _codex(tmp_path / "in", "mother")
+    daughter = _codex(tmp_path / "in", "daughter", "mother")
+    done = pond("convert", parent, "--to", "claude-code", "--loss-report", tmp_path / "loss.jsonl")
+    assert done.code == 0, done.err
+    assert [e["what"] for e in rows(tmp_path / "loss.jsonl") if e["kind"] == "children-left-out"] == [str(daughter)]
+
+
+@pytest.mark.rule("adapter-lineage-complete-restore")
+def test_a_family_too_deep_for_the_target_is_refused_whole(tmp_path: Path) -> None:
+    """Never a part of one; another family of the same store is written all the same."""
+    for seed, parent in (("old", None), ("middle", "old"), ("young", "middle"), ("aunt", "old"), ("other", None)):
+        _codex(tmp_path / "in", seed, parent)
+    done = pond("convert", tmp_path / "in", "--to", "claude-code", "-o", f"{tmp_path}/out/")
+    assert {fault.code for fault in done.errors} == {"foreign-too-deep"}, done.err
+    assert done.code == 1
+    assert [Path(place).stem for place in made(tmp_path / "out")] == [session_id("other")]
+    canonical = pond("convert", tmp_path / "in", "--to", "canonical")
+    assert canonical.code == 0
+
+
+def test_a_target_that_holds_more_generations_takes_them(tmp_path: Path) -> None:
+    spawned: dict[str, Any] = {
+        "parentUuid": None,
+        "isSidechain": True,
+        "sessionId": "s",
+        "cwd": "/home/mira",
+        "type": "user",
+    }
+    spawned |= {"uuid": "u1", "timestamp": "2026-01-02T03:04:05.000Z", "message": {"role": "user", "content": "Go."}}
+    events = pond("convert", "-", "--from", "claude-code", "--to", "canonical", stdin=dumps([spawned])[0]).out
+    told = [json.loads(line) for line in events.splitlines()]
+    stream = []
+    for number in range(4):
+        for event in told:
+            copy = {**event, "id" if event["kind"] == "session" else "session_id": f"gen{number}"}
+            if event["kind"] == "session" and number:
+                copy["parent_session_id"] = f"gen{number - 1}"
+            stream.append(copy)
+    (tmp_path / "in.jsonl").write_bytes(b"\n".join(dumps(stream)) + b"\n")
+    done = pond("convert", tmp_path / "in.jsonl", "--to", "codex", "-o", f"{tmp_path}/out/")
+    assert done.code == 0, done.err
+    assert len(made(tmp_path / "out")) == 4
+
+
+# --- another machine ---
+
+
+@pytest.mark.parametrize("target", ["claude-code", "codex", "canonical"])
+def test_paths_move_wherever_they_stand(target: str, tmp_path: Path) -> None:
+    session = session_id("move")
+    text = "see /home/mira/orrery/x.txt, /home/mira/orrery-old/y and file:///home/mira/orrery. /mnt/home/mira/orrery"
+    base = {"sessionId": session, "cwd": "/home/mira/orrery", "timestamp": "2026-01-02T03:04:05.000Z"}
+    call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "/home/mira/orrery/a b.txt"}}
+    said = [
+        {**base, "type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": text}},
+        {**base, "type": "assistant", "uuid": "u2", "parentUuid": "u1", "message": {"id": "m", "content": [call]}},
+    ]
+    file = tmp_path / "in" / "projects" / "-home-mira-orrery" / f"{session}.jsonl"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"\n".join(dumps(said)))
+    done = pond(
+        "convert", tmp_path / "in", "--to", target, "-o", f"{tmp_path}/out/", "--map-path", "/home/mira/orrery=/srv/o"
+    )
+    assert done.code == 0, done.err
+    (place,) = made(tmp_path / "out")
+    written = (tmp_path / "out" / place).read_text(encoding="utf-8")
+    moved = "see /srv/o/x.txt, /home/mira/orrery-old/y and file:///srv/o. /mnt/home/mira/orrery"
+    assert moved in written
+    assert "/srv/o/a b.txt" in written
+    assert "/home/mira/orrery/" not in written
+    assert ("-srv-o" in place) == (target != "codex")
+    assert "values changed" in done.err
+
+
+@pytest.mark.parametrize("pair", ["nothing", "=/new", "/old=", "/=/new"])
+def test_a_path_pair_that_is_none_is_refused(pair: str, tmp_path: Path) -> None:
+    file = CODEX.session(tmp_path, "pair")
+    done = pond("convert", file, "--to", "codex", "--map-path", pair)
+    assert (done.code, done.out) == (2, b"")
+    assert "OLD=NEW" in done.err
+
+
+# --- the way back ---
+
+
+@pytest.mark.parametrize("client", clients())
+def test_with_its_origin_kept_a_session_comes_back_value_equal(client: str, tmp_path: Path) -> None:
+    """All fixtures there and back: every record, every file beside it; only sessions without a message stay behind."""
+    target = next(other for other in clients() if other != client)
+    fixtures = adapter(client).folder / "fixtures"
+    there, back = tmp_path / "there", tmp_path / "back"
+    assert pond("convert", fixtures, "--to", target, "--keep-origin", "-o", there).code in (0, 1)
+    pond("convert", there, "--to", client, "-o", back)
+    found = {path.name: path for path in back.rglob("*.jsonl")}
+    compared = 0
+    for file in fixture_files():
+        if file.client == client and file.path.name in found:
+            compared += 1
+            restored = strict_values(found[file.path.name].read_bytes())
+            assert same(strict_values(file.path.read_bytes()), restored), file
+    assert compared > len([f for f in fixture_files() if f.client == client]) * 0.7
+
+
+def test_what_another_client_added_hangs_on_the_last_record_of_its_own(tmp_path: Path) -> None:
+    file = CLAUDE_CODE.session(tmp_path / "in", "borrowed")
+    pond("convert", file, "--to", "codex", "--keep-origin", "-o", f"{tmp_path}/there/")
+    (rollout,) = (tmp_path / "there").rglob("*.jsonl")
+    time = "2031-01-02T03:04:05.000Z"
+    words = [{"type": "input_text", "text": "Any news?"}]
+    payload: dict[str, Any] = {"type": "message", "role": "user", "content": words}
+    with rollout.open("ab") as out:
+        out.write(dumps([{"timestamp": time, "type": "response_item", "payload": payload}])[0] + b"\n")
+    done = pond("convert", tmp_path / "there", "--to", "claude-code", "-o", f"{tmp_path}/back/")
+    assert done.code == 0, done.err
+    (place,) = (tmp_path / "back").rglob("*.jsonl")
+    *own, new = rows(place)
+    assert same(own, rows(file))
+    last = [row["uuid"] for row in own if "uuid" in row][-1]
+    assert (new["message"]["content"], new["parentUuid"]) == ("Any news?", last)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"session": 5},
+        {"session": {"kind": "session", "id": "s", "project": "/p", "source_agent": "claude-code", "options": {}}},
+        {"session": {"id": "", "project": "/p", "source_agent": "claude-code", "options": {}}},
+        {"events": 7},
+        {"events": [7]},
+        {"events": [{"kind": "part", "options": {}}]},
+        {"events": [{"kind": "message", "id": "m", "options": {"pond": {"as": "no such kind"}}}]},
+        {"events": [{"kind": "message", "id": "m", "role": "user", "options": {"pond": {"as": "user"}}}]},
+        "end",
+        {"end": True},
+    ],
+)
+@pytest.mark.parametrize("with_session", [False, True])
+def test_rows_that_only_look_like_an_origin_break_nothing(payload: Any, with_session: bool, tmp_path: Path) -> None:
+    """They stand in files that other programs write; a person's words are found all the same."""
+    first, *rest = CODEX.records(session_id("odd"), 1)
+    row = {"timestamp": "2026-01-02T03:04:05.000Z", "type": "pond_origin"}
+    own = {"kind": "session", "id": "s", "project": "/p", "source_agent": "claude-code", "options": {}}
+    odd = [{**row, "payload": {"session": own}}] if with_session else []
+    file = CODEX.file(tmp_path / "in", session_id("odd"), dumps([first, *odd, {**row, "payload": payload}, *rest]))
+    done = pond("convert", file, "--to", "claude-code", "-o", f"{tmp_path}/out/", "--loss-report", tmp_path / "loss")
+    assert done.code in (0, 1), done.err
+    written = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "out").rglob("*.jsonl"))
+    words = next(r["payload"]["content"][0]["text"] for r in rest if r["payload"].get("role") == "user")
+    assert words in written or payload == {"end": True} or "without its end" in (tmp_path / "loss").read_text()
+    again = pond("convert", file, "--to", "codex")
+    assert again.code == 0
