@@ -1,0 +1,111 @@
+"""One cell of the matrix: a session of one client, converted with `pond`, resumed twice by the real target client."""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.clients import children
+from tests.clients.client import PEBBLE, WORD, Client
+from tests.clients.conversion import ConversionFailed, convert
+from tests.clients.expected import NotASession
+from tests.clients.isolation import Room
+from tests.clients.jsonl import date
+from tests.clients.resuming import Resumed, resume
+from tests.clients.verdict import Verdict, judge, neutral
+
+Damage = Callable[[Client, Path], None]  # (client, converted store): break it
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a row's session comes from: `write(client, store, work)` makes it; `old` is a captured work directory."""
+
+    name: str
+    write: Callable[[Client, Path, Path], None]
+    old: Path | None = None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One conversion of one row: what is converted, by whom it was written, for whom it shall be, and where it runs."""
+
+    row: Source
+    source: Client
+    target: Client
+    room: Room
+    damage: Damage | None = None
+
+    @property
+    def store(self) -> Path:
+        return self.room.root / "source"
+
+
+@dataclass
+class Cell:
+    """The verdict on a trial, over all sessions of its store."""
+
+    case: str
+    source: str
+    target: str
+    reasons: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def judge_cell(trial: Trial) -> Cell:
+    """Convert a store, let the target client resume each of its sessions, and say what is wrong."""
+    cell = Cell(trial.row.name, trial.source.short, trial.target.short)
+    start = time.monotonic()
+    (trial.room.work / PEBBLE).write_text(f"{WORD}\n", encoding="utf-8")
+    try:
+        trial.row.write(trial.source, trial.store, trial.room.work)
+        for path in trial.store.rglob("*.jsonl"):
+            date(path)
+        for identity, path in trial.source.sessions(trial.store).items():
+            found = _judge_session(trial, identity, path)
+            cell.reasons += found.reasons
+            cell.notes += found.notes
+    except (NotASession, ConversionFailed) as fault:
+        cell.reasons.append(str(fault))
+    cell.seconds = round(time.monotonic() - start, 1)
+    return cell
+
+
+def _judge_session(trial: Trial, identity: str, path: Path) -> Verdict:
+    """Judge one session of a store; the store is converted anew for each, because resuming changes it."""
+    expected = trial.source.read(path)
+    converted, losses = convert(trial.store, trial.source, trial.target, trial.room, trial.row.old)
+    wanted, written = trial.source.sessions(trial.store), trial.target.sessions(converted)
+    if set(wanted) != set(written):
+        return Verdict([f"the converted store holds the sessions {sorted(written)}, not {sorted(wanted)}"])
+    faults = list(children.faults(trial.source.children(trial.store), trial.target.children(converted)))
+    if trial.damage is not None:
+        trial.damage(trial.target, converted)
+    if trial.row.old is not None:
+        _make_newest(written[identity])
+    resumed = resume(trial.target, converted, trial.room, identity)
+    # A damaged store has to be noticed by what is missing, as a foreign one would be: without a comparison.
+    native = trial.source is trial.target and trial.damage is None
+    original = _resume_original(trial, identity) if native else None
+    found = judge(expected, resumed, losses, original, neutral(trial.room, trial.row.old))
+    return Verdict([*faults, *found.reasons], found.notes)
+
+
+def _make_newest(session: Path) -> None:
+    """Let a captured session be the newest: a script's turns take no time, so that its files are of the same second."""
+    soon = time.time() + 10
+    os.utime(session, (soon, soon))
+
+
+def _resume_original(trial: Trial, identity: str) -> Resumed:
+    """Resume the unconverted session."""
+    copy = trial.room.root / "original"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(trial.store, copy)
+    if trial.row.old is not None:
+        trial.source.settle(copy, trial.room.work)
+        _make_newest(trial.source.sessions(copy)[identity])
+    return resume(trial.source, copy, trial.room, identity)
