@@ -6,10 +6,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench import processes, speed
+from tests.bench import processes, speed, survival
 from tests.bench.figures import Figure, table
 
-NAMES = (*speed.DIRECTIONS, "memory", "jobs", "start-up")
+NAMES = (*speed.DIRECTIONS, "memory", "jobs", "start-up", survival.NAME)
 
 
 def _arguments(words: list[str]) -> argparse.Namespace:
@@ -38,6 +38,8 @@ def run(options: argparse.Namespace) -> list[Figure]:
             figures += processes.memory(long_file, directory)
         if "jobs" in names:
             figures += processes.jobs(options.mb, options.rounds, directory)
+        if survival.NAME in names:
+            figures += survival.survival(min(options.mb, 4), directory)
         if "start-up" in names:
             figures += processes.start_up(options.rounds)
     return figures

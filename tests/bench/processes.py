@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.bench.corpus import CLIENTS, one_file, store
 from tests.bench.figures import Figure
+from tests.bench.speed import OTHER
 
 ROOT = Path(__file__).resolve().parents[2]
 POND = [sys.executable, "-m", "pond.cli.main"]
@@ -39,16 +40,17 @@ def _watched(words: list[str]) -> tuple[float, float]:
 
 
 def memory(megabytes: float, directory: Path) -> list[Figure]:
-    """Measure the peak of converting one long file of each client, to its own form, to canonical and back."""
+    """Measure the peak of converting one long file of each client: to its own form, canonical, back, to the other."""
     detail: dict[str, float] = {}
     for client in CLIENTS:
         file = one_file(client, megabytes, directory)  # too long to be kept between runs
         canonical, native = directory / f"{client}.canonical.jsonl", directory / f"{client}.jsonl"
         runs = {"own": (file, client, native), "to canonical": (file, "canonical", canonical)}
         runs["from canonical"] = (canonical, client, directory / f"{client}.back.jsonl")
+        runs["foreign"] = (file, OTHER[client], directory / f"{client}.foreign.jsonl")
         for name, (source, to, out) in runs.items():
             detail[f"{client} {name}"], _ = _watched([*POND, "convert", str(source), "--to", to, "-o", str(out)])
-        for made in (file, canonical, native, runs["from canonical"][2]):
+        for made in (file, *(out for _, _, out in runs.values())):
             made.unlink()
     return [
         Figure(f"memory of {megabytes:g} MB", max(detail.values()), "MB", MEMORY_LIMIT, at_least=False, detail=detail)
@@ -62,7 +64,7 @@ def jobs(megabytes: float, rounds: int, directory: Path) -> list[Figure]:
         for client in CLIENTS:
             for count in (1, 2):
                 out = directory / f"jobs-{count}"
-                words = [*POND, "convert", str(store(client, megabytes / len(CLIENTS))), "--to", client, "-o", str(out)]
+                words = [*POND, "convert", str(store(client, 2 * megabytes)), "--to", client, "-o", str(out)]
                 start = time.perf_counter()
                 _watched([*words, "--jobs", str(count)])
                 taken = time.perf_counter() - start

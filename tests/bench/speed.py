@@ -10,11 +10,13 @@ import orjson
 
 from pond.codec.convert import Order, Session, open_input, write_canonical, write_native
 from pond.codec.report import Report
+from pond.diagnostics.diagnostic import SourceFault
 from tests.bench.corpus import CLIENTS, store
 from tests.bench.figures import Figure
 
-LIMIT = 0.5
-DIRECTIONS = ("round-trip", "to-canonical", "from-canonical")
+LIMITS = {"round-trip": 0.5, "to-canonical": 0.5, "from-canonical": 0.5, "foreign": 0.4}
+DIRECTIONS = tuple(LIMITS)
+OTHER = {"claude-code": "codex", "codex": "claude-code"}
 
 
 def decode_and_encode(file: Path) -> None:
@@ -39,7 +41,11 @@ def write(session: Session, to: str, out: io.BytesIO, report: Report) -> None:
     if to == "canonical":
         write_canonical(session, out)
     else:
-        write_native(session, to, out, report, "memory")
+        try:
+            write_native(session, out, report, "memory")
+        except SourceFault as fault:  # the shortest files of the corpus hold no message to go on from
+            if fault.diagnostics[0].code != "foreign-empty":
+                raise
 
 
 def _canonical_store(client: str, natives: Sequence[Path], directory: Path) -> list[Path]:
@@ -78,6 +84,7 @@ def measure(names: Sequence[str], megabytes: float, rounds: int, directory: Path
                 "round-trip": (partial(convert, to=client), natives[client]),
                 "to-canonical": (partial(convert, to="canonical"), natives[client]),
                 "from-canonical": (partial(convert, to=client), canonical[client]),
+                "foreign": (partial(convert, to=OTHER[client]), natives[client]),
             }
             for name, (function, files) in work.items():
                 if name in wanted or name.endswith("bytes"):
@@ -95,4 +102,4 @@ def _figure(name: str, best: dict[tuple[str, str], float], size: dict[tuple[str,
         sum(size[client, base] for client in CLIENTS) / 1e6 / sum(best[client, base] for client in CLIENTS)
     )
     whole = sum(best[client, base] for client in CLIENTS) / sum(best[client, name] for client in CLIENTS)
-    return Figure(name, whole, "x orjson", LIMIT, at_least=True, detail=detail)
+    return Figure(name, whole, "x orjson", LIMITS[name], at_least=True, detail=detail)
