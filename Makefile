@@ -11,13 +11,13 @@ step = @printf '%-12s' '$(1)'; \
   if out=$$({ $(2); } 2>&1); then echo ok; else echo FAILED; printf '%s\n' "$$out"; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check-format check-lint check-types check-layers check-generated check-tests \
-  generate format bench fuzz mutate lock clean
+.PHONY: help demo test check-format check-lint check-types check-layers check-generated check-golden check-tests \
+  generate format bench fuzz mutate clients lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) ## Take the bundled sessions to canonical and back, and show that nothing changed
+demo: $(READY) ## Take the bundled sessions to canonical and back, then to another client, and show what becomes of them
 	@set -e; PATH="$(CURDIR)/$(BIN):$$PATH"; out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; \
 	  echo '$$ pond convert adapters/claude_code/fixtures/tour --to canonical'; \
 	  pond convert adapters/claude_code/fixtures/tour --to canonical > "$$out/tour.jsonl"; \
@@ -25,9 +25,12 @@ demo: $(READY) ## Take the bundled sessions to canonical and back, and show that
 	  echo '$$ pond convert tour.jsonl --to claude-code'; \
 	  pond convert "$$out/tour.jsonl" --to claude-code | head -n 3 | cut -c 1-150; echo '  ...'; \
 	  echo '$$ pond verify adapters/claude_code/fixtures/tour adapters/codex/fixtures/tour'; \
-	  pond verify adapters/claude_code/fixtures/tour adapters/codex/fixtures/tour
+	  pond verify adapters/claude_code/fixtures/tour adapters/codex/fixtures/tour; \
+	  echo '$$ pond convert adapters/claude_code/fixtures/tour --to codex -o for-codex'; \
+	  cd "$$out"; pond convert "$(CURDIR)/adapters/claude_code/fixtures/tour" --to codex -o for-codex; \
+	  head -n 4 for-codex/sessions/*/*/*/*.jsonl | cut -c 1-150; echo '  ...'
 
-test: check-format check-lint check-types check-layers check-generated check-tests ## Check everything, as CI does
+test: check-format check-lint check-types check-layers check-generated check-golden check-tests ## Check everything, as CI does
 
 check-format: $(READY)
 	$(call step,format,$(BIN)/ruff format --check .)
@@ -39,6 +42,14 @@ check-layers: $(READY)
 	$(call step,layers,$(BIN)/lint-imports --no-logo)
 check-generated: $(READY)
 	$(call step,generated,$(BIN)/python -m codegen --check)
+# What the last commit and the working tree did; an archive has no commits to compare with, a shallow clone one at most.
+# A CI checkout often belongs to another user than the one who runs the tests, which git has to be told is fine.
+check-golden: $(READY)
+	@printf '%-12s' golden; export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'; \
+	  known() { git rev-parse --verify -q "$$1" >/dev/null 2>&1; }; \
+	  if known HEAD^; then base=HEAD^; elif known HEAD; then base=HEAD; else echo 'ok, nothing to compare: no git history'; exit 0; fi; \
+	  if out=$$($(BIN)/pond golden --base $$base 2>&1); then printf 'ok, %s\n' "$$out" | head -n 1; \
+	  else echo FAILED; printf '%s\n' "$$out"; exit 1; fi
 check-tests: $(READY)
 	@printf '%-12s' tests; \
 	  if out=$$($(BIN)/pytest -q 2>&1); then printf '%s\n' "$$out" | tail -n 1; printf '%s\n' "$$out" | grep '^not run:' || true; \
@@ -58,6 +69,10 @@ fuzz: $(READY) ## Run the property tests on millions of random records, with a n
 
 mutate: $(READY) ## Flip single rules of the mappings and see whether a test notices (long)
 	@$(BIN)/python -m tests.mutation
+
+# docs/clients.md has the table; ARGS=--write-docs renews it.
+clients: $(READY) ## Let the real clients resume what pond wrote; fetches them once (minutes)
+	@$(BIN)/python -m tests.clients --install $(ARGS)
 
 lock: ## Pin the dependencies of pyproject.toml again; UPGRADE=--upgrade takes the newest
 	$(call step,lock,$(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install -q $(UV) && \
