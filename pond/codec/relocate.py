@@ -14,7 +14,7 @@ from pond.model.json_text import Json, JsonObject
 
 # A path ends where a name ends; a full stop that ends a sentence is not part of it.
 _BEFORE, _AFTER = r"(?:(?<![\w./\\-])|(?<=://))", r"(?![\w-]|\.\w)"
-_NOT_TEXT = frozenset(("data", "id", "session_id", "message_id", "kind", "type", "role"))
+_NOT_MOVED = frozenset(("data", "id", "session_id", "message_id", "kind", "type", "role"))  # fields of events
 
 
 class Relocation:
@@ -39,16 +39,18 @@ class Relocation:
         if type(value) is list:
             return [self.value(item) for item in value]
         if type(value) is dict:
-            return {
-                key: item if key in _NOT_TEXT and type(item) is str else self.value(item) for key, item in value.items()
-            }
+            return {key: self.value(item) for key, item in value.items()}
         return value
+
+    def event(self, event: JsonObject) -> JsonObject:
+        """Return an event with its paths moved; its ids and the bytes of files stay."""
+        return {key: item if key in _NOT_MOVED else self.value(item) for key, item in event.items()}
 
 
 def relocated(session: Session, paths: tuple[tuple[str, str], ...], report: Report) -> Session:
     """Return the session as if it had run below the new directories."""
     way = Relocation(paths)
-    row: JsonObject = dict(way.value(session.row))
+    row = way.event(session.row)
     old, new = session.row["project"], row["project"]
     moved = _place_moved(session.row["source_agent"], old, new)
     pond = row["options"].get("pond", {})
@@ -57,11 +59,11 @@ def relocated(session: Session, paths: tuple[tuple[str, str], ...], report: Repo
 
     def groups() -> Iterator[list[JsonObject]]:
         for events in session.groups:
-            yield [way.value(event) for event in events]
+            yield [way.event(event) for event in events]
         report.moved += way.changed
 
     def recall(message_id: str) -> list[JsonObject]:
-        return [way.value(event) for event in session.recall(message_id)]
+        return [way.event(event) for event in session.recall(message_id)]
 
     return replace(session, row=row, groups=groups(), recall=recall, reading=None, moved=moved)
 

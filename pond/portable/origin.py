@@ -23,7 +23,7 @@ def of_session(row: JsonObject) -> JsonObject:
 
 def of_record(events: Group) -> JsonObject:
     """Return what the row of one source record holds; ids of the session are in the first."""
-    return {"events": [{k: v for k, v in event.items() if k not in ("session_id",)} for event in events]}
+    return {"events": [{k: v for k, v in event.items() if k != "session_id"} for event in events]}
 
 
 END: JsonObject = {"end": True}

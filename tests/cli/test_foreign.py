@@ -225,7 +225,13 @@ def test_paths_move_wherever_they_stand(target: str, tmp_path: Path) -> None:
     session = session_id("move")
     text = "see /home/mira/orrery/x.txt, /home/mira/orrery-old/y and file:///home/mira/orrery. /mnt/home/mira/orrery"
     base = {"sessionId": session, "cwd": "/home/mira/orrery", "timestamp": "2026-01-02T03:04:05.000Z"}
-    call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "/home/mira/orrery/a b.txt"}}
+    call: dict[str, Any] = {
+        "type": "tool_use",
+        "id": "t1",
+        "name": "Read",
+        "input": {"file_path": "/home/mira/orrery/a b.txt"},
+    }
+    call["input"] |= {"data": "/home/mira/orrery/d", "id": "/home/mira/orrery/i", "type": "/home/mira/orrery/t"}
     said = [
         {**base, "type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": text}},
         {**base, "type": "assistant", "uuid": "u2", "parentUuid": "u1", "message": {"id": "m", "content": [call]}},
