@@ -24,10 +24,7 @@ def show_losses(report: Report, written: bool) -> None:
         return
     from pond.portable.loss import CONTENT, CONTEXT, KINDS
 
-    counts: dict[str, int] = {}
-    for losses in report.losses:
-        for loss in losses.all():
-            counts[loss.kind] = counts.get(loss.kind, 0) + loss.count
+    counts = report.loss_counts()
     for weight in (CONTENT, CONTEXT):
         kinds = [f"{KINDS[kind][1]} ({count})" for kind, count in counts.items() if KINDS[kind][0] == weight]
         if kinds:

@@ -53,17 +53,9 @@ def summary(report: Report) -> dict[str, Any]:
         "faults": [as_json(d) for d in report.faults],
         "drift": dict(sorted(report.drift.items())),
         "moved": report.moved,
-        "losses": _loss_counts(report),
+        "losses": dict(sorted(report.loss_counts().items())),
         "resume": [{"client": r.client, "place": r.place, "command": r.command} for r in report.resumes],
     }
-
-
-def _loss_counts(report: Report) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for losses in report.losses:
-        for loss in losses.all():
-            counts[loss.kind] = counts.get(loss.kind, 0) + loss.count
-    return dict(sorted(counts.items()))
 
 
 def print_json(value: Any, stream: TextIO) -> None:

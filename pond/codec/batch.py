@@ -124,6 +124,13 @@ def with_families(jobs: list[Job], order: Order) -> tuple[list[Job], Order]:
     return [*jobs, *family], replace(order, too_deep=deep)
 
 
+def _with_stream_family(file: BinaryIO, job: Job, order: Order) -> Order:
+    """Return the order for what comes by a pipe and can be read but once: its families stand in it, or nowhere."""
+    from pond.codec.lineage import stream_members, too_deep
+
+    return replace(order, defer=False, too_deep=too_deep(stream_members(LineSource(file, job.name, None)), order.to))
+
+
 def _foreign_client(job: Job, order: Order) -> str | None:
     """Return the client of a file that may have to go to another one; None for the target's own and the unreadable."""
     if job.path is None or not job.path.is_file():
@@ -150,6 +157,8 @@ def convert_job(job: Job, order: Order, target: Path | None, spool: Path) -> Rep
 def _converted(job: Job, order: Order, target: Path | None, spool: Path, report: Report) -> Report:
     try:
         with job.open() as file:
+            if order.to != CANONICAL and not (job.path and job.path.is_file()):
+                order = _with_stream_family(file, job, order)
             source = open_input(file, job.name, job.path, order, report)
             for number, session in enumerate(source.sessions):
                 try:

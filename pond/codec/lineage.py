@@ -40,7 +40,7 @@ def members(path: Path, client: str) -> Iterator[Member]:
     try:
         with open_regular(path) as file:
             if client == CANONICAL:
-                yield from _canonical_members(LineSource(file, str(path), path))
+                yield from stream_members(LineSource(file, str(path), path))
                 return
             for session in open_input(file, str(path), path, Order(CANONICAL, client), Report()).sessions:
                 yield _member(session.row, next(iter(session.groups), None), str(path))
@@ -53,7 +53,7 @@ def _member(row: JsonObject, first: list[JsonObject] | None, name: str) -> Membe
     return Member(row["id"], parent if type(parent) is str else None, opening(row, first).spawned, name)
 
 
-def _canonical_members(source: LineSource) -> Iterator[Member]:
+def stream_members(source: LineSource) -> Iterator[Member]:
     """Yield the sessions of a canonical stream. A row does not tell a subagent from a fork: both count."""
     for line in source.lines_with(b'"session"'):
         try:

@@ -87,6 +87,14 @@ class Report:
         for name, count in other.drift.items():
             self.drift[name] = self.drift.get(name, 0) + count
 
+    def loss_counts(self) -> dict[str, int]:
+        """Return how much was lost of each kind, in the order in which the kinds came up."""
+        counts: dict[str, int] = {}
+        for losses in self.losses:
+            for loss in losses.all():
+                counts[loss.kind] = counts.get(loss.kind, 0) + loss.count
+        return counts
+
     def unnamed_all(self, names: Iterable[str]) -> None:
         for name in names:
             self.unnamed(name)

@@ -70,6 +70,13 @@ def test_a_session_without_a_message_is_not_written(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists() or made(tmp_path / "out") == []
 
 
+def test_a_stream_goes_into_a_directory_too(tmp_path: Path) -> None:
+    """What comes by a pipe can be read but once."""
+    file = CLAUDE_CODE.session(tmp_path / "in", "pipe")
+    done = pond("convert", "-", "--to", "codex", "-o", f"{tmp_path}/out/", stdin=file.read_bytes())
+    assert (done.code, len(made(tmp_path / "out"))) == (0, 1), done.err
+
+
 # --- losses ---
 
 
@@ -211,10 +218,17 @@ def test_a_target_that_holds_more_generations_takes_them(tmp_path: Path) -> None
             if event["kind"] == "session" and number:
                 copy["parent_session_id"] = f"gen{number - 1}"
             stream.append(copy)
-    (tmp_path / "in.jsonl").write_bytes(b"\n".join(dumps(stream)) + b"\n")
+    text = b"\n".join(dumps(stream)) + b"\n"
+    (tmp_path / "in.jsonl").write_bytes(text)
     done = pond("convert", tmp_path / "in.jsonl", "--to", "codex", "-o", f"{tmp_path}/out/")
     assert done.code == 0, done.err
     assert len(made(tmp_path / "out")) == 4
+    for event in stream:
+        event["source_agent"] = "codex"  # the same family, on its way to a client that holds one generation
+    text = b"\n".join(dumps(stream)) + b"\n"
+    refused = pond("convert", "-", "--to", "claude-code", "-o", f"{tmp_path}/none/", stdin=text)
+    assert {fault.code for fault in refused.errors} == {"foreign-too-deep"}, refused.err
+    assert not list((tmp_path / "none").rglob("*.jsonl"))
 
 
 # --- another machine ---
