@@ -28,8 +28,9 @@ def foreign_view(folder: Path, target: str) -> str:
     """Return every row written for the target, long texts cut, under the name of its file."""
     files, report = converted(folder, target)
     lines = [f"{fault.code}: {_words(fault.message, folder)}" for fault in report.faults]
-    for name, rows in files.items():
-        lines += [f"{_words(name, folder)}: {len(rows)} rows"]
+    # By the name shown: a file named after the checkout would stand elsewhere in every checkout.
+    for name, rows in sorted((_words(name, folder), rows) for name, rows in files.items()):
+        lines += [f"{name}: {len(rows)} rows"]
         lines += ["  " + json.dumps(shown(row, folder), ensure_ascii=False, sort_keys=True) for row in rows]
     return "\n".join([*lines, ""])
 
