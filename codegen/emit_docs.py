@@ -1,7 +1,8 @@
-"""Emit the reference pages: the types of the schemas, and the diagnostic codes."""
+"""Emit the reference pages: the types of the schemas, the diagnostic codes, and the settings."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from codegen.metamodel import (
     read_model,
 )
 from codegen.output import MARK, REFERENCE, ROOT
+from pond.config.kinds import Options
+from pond.config.listing import as_text
+from pond.config.settings import SETTINGS, Setting
 from pond.diagnostics.codes import CODES, Code
 
 EXAMPLES = Path("schema/examples")
@@ -35,6 +39,7 @@ def targets() -> dict[Path, str]:
     return {
         REFERENCE / "types.md": types_page(read_model(canonical_bundle()), read_model(wire_bundle())),
         REFERENCE / "errors.md": errors_page(CODES),
+        REFERENCE / "configuration.md": settings_page(SETTINGS.values()),
     }
 
 
@@ -72,6 +77,30 @@ def errors_page(codes: Mapping[str, Code]) -> str:
         lines += [f"## {each.code}", "", f"{each.severity}: {each.meaning}", "", f"**Why.** {each.why}", ""]
         lines += ["```text", each.example.rstrip("\n"), "```", "", f"**What to do.** {each.fix}", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def settings_page(settings: Iterable[Setting]) -> str:
+    """Return the page on settings, in the order of their declaration."""
+    rows = ((f"`{each.name}`", each.kind.expected, _default(each), _variable(each), each.meaning) for each in settings)
+    lines = [
+        f"<!-- {MARK} from pond/config/settings.py; do not edit. -->",
+        "",
+        "# Settings",
+        "",
+        "What each may be and where it is set; [configuration](../configuration.md) says how they come together.",
+        "",
+        *_table(("setting", "takes", "default", "variable", "meaning"), rows),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _default(setting: Setting) -> str:
+    text = setting.unset if setting.default is MISSING else as_text(setting.default, setting.unset)
+    return text if text.isalpha() else f"`{text}`"
+
+
+def _variable(setting: Setting) -> str:
+    return f"`{setting.variable}{'<NAME>' if isinstance(setting.kind, Options) else ''}`"
 
 
 def _chapter(title: str, description: str, definitions: Iterable[Definition]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,6 +71,7 @@ def start(
     stdout: int = subprocess.PIPE,
     before: Callable[[], None] | None = None,
     cwd: Path | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start `pond` and return at once; `before` runs in the child just before it becomes pond."""
 
@@ -85,7 +86,7 @@ def start(
         stdin=stdin,
         stdout=stdout,
         stderr=subprocess.PIPE,
-        env=environment(),
+        env=environment(**(variables or {})),
         cwd=cwd,
         preexec_fn=prepare,
     )
@@ -111,10 +112,11 @@ def pond(
     stdout: int = subprocess.PIPE,
     before: Callable[[], None] | None = None,
     cwd: Path | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> Done:
     """Run `pond` to its end."""
     source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
-    return finish(start(*arguments, stdin=source, stdout=stdout, before=before, cwd=cwd), stdin)
+    return finish(start(*arguments, stdin=source, stdout=stdout, before=before, cwd=cwd, variables=variables), stdin)
 
 
 def command(arguments: Sequence[str | Path]) -> list[str]:

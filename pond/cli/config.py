@@ -1,0 +1,49 @@
+"""`pond config show|path`: which settings hold here, and who says so."""
+
+import os
+import sys
+from typing import Annotated, TypeAlias
+
+import typer
+
+from pond.cli.show import print_json
+from pond.config.listing import rows
+from pond.config.load import load
+from pond.config.places import config_file, no_home
+
+Lake: TypeAlias = Annotated[
+    str | None, typer.Option("--lake", metavar="PATH|URI", help="The lake, in place of the configured one.")
+]
+
+
+def show(
+    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    lake: Lake = None,
+) -> int:
+    """Print each setting, its value, and where the value comes from."""
+    found = list(rows(load({"lake": lake})))
+    if json:
+        print_json({row.name: {"value": row.value, "source": row.source} for row in found}, sys.stdout)
+        return 0
+    names, texts = (max(map(len, column)) for column in zip(*((row.name, row.text) for row in found), strict=True))
+    for row in found:
+        print(_plain(f"{row.name:<{names}}  {row.text:<{texts}}  {row.source}"))
+    return 0
+
+
+def path() -> int:
+    """Print where the configuration file is looked for."""
+    file = config_file(os.environ)
+    if file is None:
+        raise no_home("configuration")
+    print(_plain(str(file)))
+    return 0
+
+
+def _plain(line: str) -> str:
+    """Return a line that any terminal can show: paths may hold bytes that are no text."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    return shown.encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding)
+
+
+commands = {"show": show, "path": path}

@@ -1,0 +1,224 @@
+"""The kinds of values that settings take: how each reads text, what it accepts, and how it is named to a person."""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, NoReturn
+
+_ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
+_BUCKETS = ("s3", "gs", "az")
+_LONGEST_SHOWN = 60
+_INT64 = 1 << 63
+
+
+class Unfit(Exception):
+    """The value is not what the kind takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value was written, as far as paths go: what `~` means there and where relative paths begin."""
+
+    home: Path | None
+    folder: Path
+
+
+class Kind(ABC):
+    """One kind of value."""
+
+    @property
+    @abstractmethod
+    def expected(self) -> str:
+        """What it takes, in words: for messages and for the reference."""
+
+    def from_text(self, text: str) -> object:
+        """Return what a variable's or a flag's text says; text that says nothing of this kind is returned as it is."""
+        return text
+
+    @abstractmethod
+    def check(self, value: object, place: Place) -> object:
+        """Return the value in the form settings have, or raise Unfit."""
+
+
+class Text(Kind):
+    """Any text with something in it."""
+
+    expected = "text that is not empty"
+
+    def check(self, value: object, place: Place) -> str:
+        """Return the text unchanged."""
+        return _text(value)
+
+
+class Location(Kind):
+    """A directory of this machine or of an object store."""
+
+    expected = "a path, or an address that begins with file:///, s3://, gs:// or az://"
+
+    def check(self, value: object, place: Place) -> str:
+        """Return an absolute path, or the address without a slash at its end."""
+        text = _text(value)
+        address = _ADDRESS.fullmatch(text)
+        if address is None:
+            return _local(text, place)
+        scheme, rest = address["scheme"].lower(), address["rest"].rstrip("/")
+        if not rest or not (scheme == "file" if rest.startswith("/") else scheme in _BUCKETS):
+            raise Unfit
+        return f"{scheme}://{rest}"
+
+
+@dataclass(frozen=True, slots=True)
+class Count(Kind):
+    """A whole number between two bounds, both allowed."""
+
+    least: int
+    most: int
+
+    @property
+    def expected(self) -> str:
+        return f"a whole number from {self.least} to {self.most}"
+
+    def from_text(self, text: str) -> object:
+        """Read digits as a number."""
+        try:
+            return int(text)
+        except ValueError:
+            return text
+
+    def check(self, value: object, place: Place) -> int:
+        """Return the number."""
+        if type(value) is not int or not self.least <= value <= self.most:
+            raise Unfit
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Kind):
+    """A number above one bound and at most another."""
+
+    above: float
+    most: float
+
+    @property
+    def expected(self) -> str:
+        return f"a number above {self.above:g}, at most {self.most:g}"
+
+    def from_text(self, text: str) -> object:
+        """Read a decimal number."""
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+    def check(self, value: object, place: Place) -> float:
+        """Return the number as a float; NaN lies between no bounds."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not self.above < value <= self.most:
+            raise Unfit
+        return float(value)
+
+
+class Texts(Kind):
+    """Several texts."""
+
+    expected = "an array of texts that are not empty"
+    separator: ClassVar[str] = ","
+
+    def from_text(self, text: str) -> object:
+        """Cut at the separator; nothing between two separators is no item."""
+        return [item.strip() for item in text.split(self.separator) if item.strip()]
+
+    def check(self, value: object, place: Place) -> tuple[str, ...]:
+        """Return the items in their order."""
+        if not isinstance(value, list | tuple):
+            raise Unfit
+        return tuple(self.item(each, place) for each in value)
+
+    def item(self, value: object, place: Place) -> str:
+        """Return one item, or raise Unfit."""
+        return _text(value)
+
+
+class Paths(Texts):
+    """Several paths of this machine."""
+
+    expected = "an array of paths"
+    separator = os.pathsep
+
+    def item(self, value: object, place: Place) -> str:
+        """Return the path, absolute."""
+        return _local(_text(value), place)
+
+
+class Option(Kind):
+    """One option for a library that takes text; `true` and `5` may be written without quotes."""
+
+    expected = "text, a whole number, true or false"
+
+    def check(self, value: object, place: Place) -> str:
+        """Return the option as the text it stands for."""
+        match value:
+            case bool():
+                return "true" if value else "false"
+            case int() if -_INT64 <= value < _INT64:
+                return str(value)
+            case str():
+                return value
+        raise Unfit
+
+
+class Options(Kind):
+    """A table whose names are not ours: each is handed on as it is."""
+
+    expected = "a table of options, each text, a whole number, true or false"
+    option: ClassVar[Option] = Option()
+
+    def check(self, value: object, place: Place) -> NoReturn:
+        """Refuse what is no table; a table is taken apart, so that a fault names the line of its own option."""
+        raise Unfit
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise Unfit
+    return value
+
+
+def _local(text: str, place: Place) -> str:
+    """Return the absolute path that `text` means at `place`."""
+    if "\0" in text:
+        raise Unfit
+    if text == "~" or text.startswith("~/"):
+        if place.home is None:
+            raise Unfit
+        text = f"{place.home}{text[1:]}"
+    try:
+        return str((place.folder / os.path.expanduser(text)).absolute())
+    except OSError:  # a relative path, and the working directory is gone
+        raise Unfit from None
+
+
+def describe(value: object, secret: bool = False) -> str:
+    """Name a value that did not fit; of a secret only what sort of value it is."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            small = not secret and (isinstance(value, float) or -_INT64 <= value < _INT64)
+            return f"the number {value}" if small else "a number"
+        case str():
+            return "text" if secret else f"the text `{printable(value)}`" if value.strip() else "empty text"
+        case list() | tuple():
+            return "an array"
+        case dict():
+            return "a table"
+    return "a date or a time"
+
+
+def printable(text: str) -> str:
+    """Return the text for one line of a terminal: short, and control characters written out."""
+    shown = text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)

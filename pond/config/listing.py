@@ -1,0 +1,53 @@
+"""The settings of a run as a person or a script may see them: secrets stay hidden, their source does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pond.config.kinds import Options
+from pond.config.settings import SETTINGS, Settings
+
+MASK: Final = "***"
+_SECRET: Final = ("secret", "key", "token", "password", "credential", "sas")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One setting: its value, how a person reads it, and where it came from."""
+
+    name: str
+    value: Any
+    text: str
+    source: str
+
+
+def rows(settings: Settings) -> Iterator[Row]:
+    """Yield every setting in the order of its declaration, each option of a table on its own."""
+    for path, setting in SETTINGS.items():
+        value: Any = settings
+        for name in path:
+            value = getattr(value, name)
+        if isinstance(setting.kind, Options) and value:
+            yield from (_row(f"{setting.name}.{name}", _masked(name, value[name]), "", settings) for name in value)
+        else:
+            yield _row(setting.name, value, setting.unset, settings)
+
+
+def as_text(value: Any, unset: str) -> str:
+    """Return a value as a person reads it; `unset` stands for what is not set."""
+    match value:
+        case None:
+            return unset
+        case list() | tuple() | dict():
+            return ", ".join(value) or "none"
+    return str(value)
+
+
+def _row(name: str, value: Any, unset: str, settings: Settings) -> Row:
+    return Row(name, value, as_text(value, unset), settings.sources[name])
+
+
+def _masked(name: str, value: str) -> str:
+    return MASK if any(word in name for word in _SECRET) else value

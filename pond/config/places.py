@@ -1,0 +1,50 @@
+"""Where the configuration and the lake lie, by the XDG base directories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+
+NAMED_FILE: Final = "POND_CONFIG"
+"""The variable that names another configuration file than the usual one."""
+
+
+def home(environ: Mapping[str, str]) -> Path | None:
+    """Return the home directory, or None where nothing says which it is."""
+    found = Path(environ.get("HOME") or os.path.expanduser("~"))
+    return found if found.is_absolute() else None
+
+
+def config_file(environ: Mapping[str, str]) -> Path | None:
+    """Return where the configuration is looked for; None where there is no home to look in."""
+    if named := environ.get(NAMED_FILE):
+        below = home(environ) if named.startswith("~/") else None
+        return below / named[2:] if below else Path(named)
+    directory = _base(environ, "XDG_CONFIG_HOME", ".config")
+    return directory and directory / "pond" / "pond.toml"
+
+
+def default_lake(environ: Mapping[str, str]) -> str:
+    """Return where the lake lies if nothing else is said."""
+    directory = _base(environ, "XDG_DATA_HOME", ".local/share")
+    if directory is None:
+        raise no_home("lake")
+    return str(directory / "pond" / "lake")
+
+
+def no_home(what: str) -> UsageError:
+    """Return the refusal for something that would lie in a home directory that is not known."""
+    help = "set `HOME`, or name the place itself: `--lake`, `POND_LAKE`, `POND_CONFIG`"
+    return UsageError(Diagnostic("config-no-home", f"no home directory is known, so none for the {what}", help=help))
+
+
+def _base(environ: Mapping[str, str], variable: str, in_home: str) -> Path | None:
+    value = environ.get(variable, "")
+    if os.path.isabs(value):  # the XDG specification: a relative path is to be ignored
+        return Path(value)
+    found = home(environ)
+    return found and found / in_home

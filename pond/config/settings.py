@@ -1,0 +1,110 @@
+"""Every setting, declared once: name, type, default, meaning. Parsing, variables, `config show` and the docs follow.
+
+A new table is a dataclass like `Sync` and a field of `Settings`; a new setting is a field of its table.
+"""
+
+# No `from __future__ import annotations`: the declaration is read back from the field types.
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from typing import Any, Final
+
+from pond.config.kinds import Count, Kind, Location, Number, Options, Paths, Text, Texts
+
+PREFIX: Final = "POND_"
+
+
+def _about(kind: Kind, meaning: str, unset: str = "none") -> Mapping[str, object]:
+    """Return what a field cannot say itself; `unset` is how a person reads that nothing was set."""
+    return {"kind": kind, "meaning": meaning, "unset": unset}
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """`[sync]`: where sessions are looked for, and how often."""
+
+    clients: tuple[str, ...] | None = field(
+        default=None, metadata=_about(Texts(), "The clients whose stores are looked for.", "all")
+    )
+    paths: tuple[str, ...] = field(
+        default=(), metadata=_about(Paths(), "Files and directories to take sessions from beside the clients' stores.")
+    )
+    interval: float = field(default=2.0, metadata=_about(Number(0, 86_400), "Seconds between two looks of `--watch`."))
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """`[ingest]`: how sessions go into the lake."""
+
+    rows_per_commit: int = field(
+        default=20_000, metadata=_about(Count(100, 200_000), "Rows that go into the lake in one commit.")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What holds for one run, and for each setting where its value came from."""
+
+    lake: str = field(
+        metadata=_about(Location(), "Where the lake is; `--lake` says it for one command.", "$XDG_DATA_HOME/pond/lake")
+    )
+    namespace: str | None = field(
+        default=None, metadata=_about(Text(), "The tenant whose sessions are meant, in a lake that several share.")
+    )
+    # Not in the repr: it holds keys.
+    storage: dict[str, str] = field(
+        default_factory=dict, repr=False, metadata=_about(Options(), "Options for the object store, by its own names.")
+    )
+    sync: Sync = field(default_factory=Sync)
+    ingest: Ingest = field(default_factory=Ingest)
+    sources: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting as declared."""
+
+    path: tuple[str, ...]
+    kind: Kind
+    meaning: str
+    unset: str
+    default: object  # MISSING where it depends on the machine
+
+    @property
+    def name(self) -> str:
+        """The name a person uses: `sync.interval`."""
+        return ".".join(self.path)
+
+    @property
+    def variable(self) -> str:
+        """The environment variable; for a table of options, what each option's variable begins with."""
+        return PREFIX + "_".join(self.path).upper() + ("_" if isinstance(self.kind, Options) else "")
+
+    @property
+    def flag(self) -> str:
+        """The spelling of the flag, on commands that have it."""
+        return "--" + self.path[-1].replace("_", "-")
+
+
+def _declared(table: Any, path: tuple[str, ...] = ()) -> Iterator[Setting]:
+    for each in fields(table):
+        here = (*path, each.name)
+        if is_dataclass(each.type):
+            yield from _declared(each.type, here)
+        elif each.metadata:
+            default = each.default if each.default_factory is MISSING else each.default_factory()
+            yield Setting(here, default=default, **each.metadata)
+
+
+SETTINGS: Final[dict[tuple[str, ...], Setting]] = {each.path: each for each in _declared(Settings)}
+TABLES: Final = frozenset(path[:-1] for path in SETTINGS)
+
+
+def build(values: Mapping[tuple[str, ...], object], sources: dict[str, str]) -> Settings:
+    """Return the settings; what `values` does not have keeps its default."""
+    top = {path[0]: value for path, value in values.items() if len(path) == 1}
+    tables = {
+        each.name: each.type(**{path[1]: value for path, value in values.items() if path[:-1] == (each.name,)})
+        for each in fields(Settings)
+        if is_dataclass(each.type) and isinstance(each.type, type)
+    }
+    return Settings(**top, **tables, sources=sources)  # type: ignore[arg-type]
