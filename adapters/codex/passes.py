@@ -24,6 +24,10 @@ _OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
 _EVENTS = frozenset(("item_completed", "exec_command_end", "mcp_tool_call_end", "patch_apply_end"))
 _WATCHED = _OUTPUTS | _EVENTS | {"custom_tool_call"}
 _NOTHING: dict[str, Any] = {}
+# Commands that a script starts leave codes nobody asks for. A code waits for an output a few rows away: the last ones
+# are enough, and what is remembered of a session stays small however long it gets.
+_MOST_CODES = 128
+_LONGEST_ID = 200
 
 
 class Observer:
@@ -32,6 +36,16 @@ class Observer:
     def __init__(self) -> None:
         self._exit_codes: dict[str, int] = {}  # call id -> exit code seen in the event log
         self._script_code = 0  # worst exit code of the commands a running script started
+
+    def state(self) -> dict[str, Any]:
+        """Return what is remembered: of a code, whether it is one of failure; in a list, since the order counts."""
+        codes = [[call, int(code != 0)] for call, code in self._exit_codes.items()]
+        return {"codes": codes, "script": int(self._script_code != 0)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what `state` gave."""
+        self._exit_codes = dict(state["codes"])
+        self._script_code = state["script"]
 
     def observe(self, record: dict[str, Any]) -> dict[str, Any]:
         """Return the facts about `record`: `failed`, where it is a tool's output."""
@@ -60,8 +74,10 @@ class Observer:
         if type(code) is not int:
             return
         call = detail.get("id") if kind == "item_completed" else detail.get("call_id")
-        if type(call) is str:
+        if type(call) is str and len(call) <= _LONGEST_ID:
             self._exit_codes[call] = code
+            if len(self._exit_codes) > _MOST_CODES:
+                del self._exit_codes[next(iter(self._exit_codes))]
         self._script_code = self._script_code or code
 
     def _failed(self, kind: str, item: dict[str, Any]) -> bool:

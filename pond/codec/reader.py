@@ -6,6 +6,7 @@ import base64
 import mimetypes
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import xxhash
 
@@ -26,9 +27,13 @@ from pond.model.json_text import (
     decode,
     decode_plain,
     decode_spelled,
+    encode,
     encode_plain,
     is_spelled,
 )
+
+if TYPE_CHECKING:  # a conversion takes no mark
+    from pond.codec.resume import Mark
 
 VALUE, BESIDE = "value", "beside"
 _digest = xxhash.xxh3_64_digest
@@ -38,12 +43,25 @@ _digest = xxhash.xxh3_64_digest
 Taker = Callable[[JsonObject, bytes], bool]
 
 
+class Calls(dict[str, str]):
+    """The names of the tool calls met, by their ids; knows which were asked for: those have a result."""
+
+    def __init__(self, calls: dict[str, str] | None = None) -> None:
+        super().__init__(calls or {})
+        self.answered: set[str] = set()
+
+    def get(self, call: str, default: Any = None) -> Any:
+        self.answered.add(call)
+        return super().get(call, default)
+
+
 class SessionReading(Reading):
     """A session being read from a source: knows which ids came before, and where."""
 
     def __init__(self, session: JsonObject, source: Source, report: Report) -> None:
         super().__init__(session["id"], session["project"], session.get("created_at"))
         self.source, self.report = source, report
+        self.calls: Calls = Calls()
         self.number = 0
         self.line = b""
         self.carried: Taker | None = None  # who takes carried records as they are, before anything is made of them
@@ -81,6 +99,10 @@ class SessionReading(Reading):
             return super().derive(record)
         derived.add(digest)
         return digest.hex()
+
+    def derived(self) -> int:
+        """Return how many ids were made from content."""
+        return len(self._derived) + sum(self._derived_again.values()) - len(self._derived_again)
 
     def text_of(self, record: JsonObject) -> bytes:
         return self.line
@@ -128,7 +150,11 @@ class SessionReader:
     def __init__(self, adapter: Adapter, source: Source, report: Report, project: str | None = None) -> None:
         self.adapter, self.source, self.report = adapter, source, report
         self.session = gather(adapter.module, source, project)
+        self.basis = xxhash.xxh3_64_hexdigest(encode(self.session))  # what the records are read by, besides themselves
         self.context = SessionReading(self.session, source, report)
+        self.observer = adapter.observer()
+        self.taken, self.ended = 0, False  # how many records, and whether these are all
+        self.fault = 0  # the number of the last line that is no JSON
         self._extra = self._beside()
 
     def _beside(self) -> list[tuple[str, Path]]:
@@ -155,12 +181,12 @@ class SessionReader:
         """
         source, report = self.source, self.report
         reader_of, carry = self.adapter.module.reader_of, self.adapter.module.CARRY
-        observe = self.adapter.observer()
+        observe = self.observer.observe if self.observer is not None else None
         context = self.context
         decode_fast, carried = decode_plain if back else decode_spelled, context.carried
         decoded, limit = source.take_values(), MAX_TEXT
-        seq = 0
-        for offset, number, line in source.lines():
+        seq = self.taken
+        for offset, number, line in self._lines():
             context.place = offset
             context.number = number
             context.line = line
@@ -174,6 +200,7 @@ class SessionReader:
                         record, spelled = context.decode(), False
             except NotJson as error:
                 report.error(error.code, str(error), source.name, number)
+                self.fault = number
                 continue
             seq += 1
             if len(line) > limit:
@@ -193,12 +220,22 @@ class SessionReader:
             ):
                 continue
             yield read(record, context)
-        report.records += seq
+        report.records += seq - self.taken
+        self.taken, self.ended = seq, True
         for name, path in self._extra:
             try:
                 yield _carry_file(name, path.read_bytes(), context)
             except OSError as error:
                 report.error("source-unreadable", str(error.strerror).lower(), str(path))
+
+    def _lines(self) -> Iterator[tuple[int, int, bytes]]:
+        return self.source.lines()
+
+    def mark(self) -> Mark | None:
+        """Return where a later reading can go on, when all records are read; None where it has to begin anew."""
+        from pond.codec.resume import mark_of
+
+        return mark_of(self)
 
     def place(self) -> tuple[int, int]:
         """Return the offset and the line of the record being read."""

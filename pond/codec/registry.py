@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import importlib
 import tomllib
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from pond._locate import adapters_dir
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
@@ -18,6 +17,19 @@ from pond.lang.runtime import COMPILER
 from pond.model.json_text import JsonObject
 
 CANONICAL = "canonical"
+
+
+class Observer(Protocol):
+    """A client's pass over its records: sees each once, in order, and keeps a bounded memory of them."""
+
+    def observe(self, record: JsonObject) -> JsonObject:
+        """Return what there is to say of a record from its neighbours before it."""
+
+    def state(self) -> JsonObject:
+        """Return all that is remembered, as JSON: whoever restores it goes on as if nothing had come between."""
+
+    def restore(self, state: JsonObject) -> None:
+        """Remember what `state` gave, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +40,13 @@ class Adapter:
     folder: Path
     module: ModuleType
 
-    def observer(self) -> Callable[[JsonObject], JsonObject] | None:
-        """Return a fresh function that looks at each record and says what it learnt from its neighbours."""
+    def observer(self) -> Observer | None:
+        """Return a fresh pass that looks at each record and says what it learnt from its neighbours."""
         if not self.module.FACTS:
             return None
         passes = importlib.import_module(f"pond.adapters.{self.folder.name}.passes")
-        observe: Callable[[JsonObject], JsonObject] = passes.Observer().observe
-        return observe
+        observer: Observer = passes.Observer()
+        return observer
 
     def declared(self) -> dict[str, Any]:
         """Return what the adapter says about itself: versions verified, known limits."""

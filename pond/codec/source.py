@@ -104,22 +104,41 @@ class LineSource(_Beginning):
     def __init__(self, file: BinaryIO, name: str, path: Path | None) -> None:
         super().__init__()
         self.name, self.path = name, path
+        self.end = (0, 0)  # after `lines`: the offset behind the last one, and how many ended with a line feed
         self._file = file
 
-    def lines(self) -> Iterator[tuple[int, int, bytes]]:
+    def lines(self, start: int = 0, before: int = 0) -> Iterator[tuple[int, int, bytes]]:
+        """Yield the lines, as `Source` says, from the offset `start` on; `before` so many lines have ended there."""
         file = self._file
         file.seek(0)
-        start = file.read(4)
-        if start[:2] in _WIDE or b"\0\0" in (start[1::2], start[::2]):
+        head = file.read(4)
+        if head[:2] in _WIDE or b"\0\0" in (head[1::2], head[::2]):
             raise SourceFault(Diagnostic("source-encoding", "expected UTF-8, found UTF-16 text", Span(self.name, 1)))
-        offset = len(_BOM) if start.startswith(_BOM) else 0
+        offset, lines = start or (len(_BOM) if head.startswith(_BOM) else 0), before
         file.seek(offset)
-        for number, raw in enumerate(file, 1):
+        for raw in file:
             if raw[-2:] == b"}\n":
-                yield offset, number, raw  # as it is: no copy on the common road
-            elif text := raw.strip(_BLANK):
-                yield offset, number, text + b"\n"
+                lines += 1
+                yield offset, lines, raw  # as it is: no copy on the common road
+                offset += len(raw)
+                continue
+            if text := raw.strip(_BLANK):
+                yield offset, lines + 1, text + b"\n"
+            if raw[-1:] != b"\n":
+                offset += len(raw) if text else 0
+                break  # whoever writes the file may go on with this line: what follows now is none of its own
+            lines += 1
             offset += len(raw)
+        self.end = offset, lines
+
+    def begins_line(self, offset: int) -> bool:
+        """Tell whether a line begins at `offset`; raise EOFError where the file is shorter than that."""
+        if offset == 0:
+            return True
+        last = os.pread(self._file.fileno(), 1, offset - 1)
+        if not last:
+            raise EOFError
+        return last == b"\n"
 
     def head(self) -> bytes:
         return os.pread(self._file.fileno(), HEAD, 0)

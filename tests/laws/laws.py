@@ -278,14 +278,14 @@ def _lists(value: Json) -> Iterator[list[Json]]:
 
 def passes_leave_records_alone(file: SessionFile) -> None:
     """What a pass sees it leaves as it is: lowering what it lifted gives the same records."""
-    observe = adapter(file.client).observer()
-    if observe is None:
+    observer = adapter(file.client).observer()
+    if observer is None:
         return
     declared = set(adapter(file.client).module.FACTS)
     before = strict_values(file.path.read_bytes())
     for number, record in enumerate(strict_values(file.path.read_bytes())):
         if type(record) is dict:
-            facts = observe(record)
+            facts = observer.observe(record)
             assert set(facts) <= declared
             assert same(record, before[number]), f"record {number + 1} was changed"
 
@@ -299,14 +299,14 @@ def records_need_no_file(file: SessionFile) -> None:
     if whole.session["options"]["pond"].get("form") == "document":
         return
     context = Reading(whole.session["id"], whole.session["project"], whole.session.get("created_at"))
-    observe = adapter(file.client).observer()
+    observer = adapter(file.client).observer()
     groups = iter(whole.groups)
     for record in strict_values(file.path.read_bytes()):
         group = next(groups)
         if type(record) is not dict:
             continue
-        if observe is not None:
-            context.facts = observe(record)
+        if observer is not None:
+            context.facts = observer.observe(record)
         events = adapter(file.client).module.read(record, context)
         if group[0]["options"]["pond"]["as"] != "repeat":
             assert same(_contents(events), _contents(group))

@@ -1,0 +1,204 @@
+"""A session file that grew, read from where it grew: the rows are those of a reading of the whole file, or it refuses.
+
+A reading leaves a mark: what it remembered and the lake does not store. The next one begins there. What only the part
+before the mark can decide is never guessed: `NeedsWhole` is raised, and the caller reads the file as if there were no
+mark. Events that were given before that are right, so those already written need not be taken back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+import xxhash
+
+from pond.codec.reader import Calls, SessionReader, SessionReading
+from pond.codec.registry import Adapter
+from pond.codec.report import Report
+from pond.codec.source import LineSource, Source
+from pond.model.json_text import JsonObject
+
+_FORM = 1  # of a mark; one that was written in another form is not looked into
+_MOST_CALLS = 1_000
+_LONGEST_CALL = 400  # characters of an id and a name
+_EARLIER = -1  # the place of a record that stands before the mark
+_DIGEST = 16  # letters
+_DERIVED = re.compile(r"([0-9a-f]{16})\.([0-9]{1,9})")
+
+
+class NeedsWhole(Exception):
+    """Only a reading of the whole file can tell; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a reading ended, and what it has to remember to go on there."""
+
+    offset: int  # bytes taken; a last line that was cut off is not among them
+    lines: int  # that ended with a line feed before `offset`
+    records: int
+    derived: int  # ids made from content
+    basis: str  # digest of what else decides: the session's facts and the mapping's number
+    calls: dict[str, str]  # tool calls without a result: id -> name
+    observer: JsonObject | None  # what the client's pass remembers
+
+    def as_json(self) -> JsonObject:
+        """Return the mark as a JSON value."""
+        return {"form": _FORM} | {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> Mark:
+        """Return the mark that `as_json` made a value of; raise NeedsWhole for one of another form."""
+        if value.get("form") != _FORM:
+            raise NeedsWhole("the mark has another form")
+        return cls(**{name: field for name, field in value.items() if name != "form"})
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """What is stored of a session whose file grew."""
+
+    mark: Mark
+    session_row: JsonObject
+    known_ids: Iterable[str]  # of all messages stored for the session; more than the file gave do no harm
+
+
+def mark_of(reader: SessionReader) -> Mark | None:
+    """Return the mark of a reading that took all records; a document has none, it is written anew as a whole."""
+    source, context, observer = reader.source, reader.context, reader.observer
+    if not isinstance(source, LineSource):
+        return None
+    assert reader.ended, "a mark is taken after the last record"
+    offset, lines = source.end
+    if reader.fault > lines:  # the last line has no line feed and is no JSON: it is taken when it is complete
+        offset = context.place
+    state = observer.state() if observer is not None else None
+    return Mark(offset, lines, reader.taken, context.derived(), reader.basis, _open(context.calls), state)
+
+
+def _open(calls: Calls) -> dict[str, str]:
+    """Return the last calls without a result, in their order."""
+    waiting = (
+        (call, name)
+        for call, name in reversed(calls.items())
+        if call not in calls.answered and len(call) + len(name) <= _LONGEST_CALL
+    )
+    return dict(reversed([*islice(waiting, _MOST_CALLS)]))
+
+
+class ResumedReader(SessionReader):
+    """The records of a session after a mark, ready to be streamed; then, again, the files beside the session.
+
+    Its `session` is the stored row. The head of the file is looked at all the same: a young session may have learnt
+    its project, its start or its parent only now, and then the records before the mark are to be read by them, too.
+    """
+
+    def __init__(
+        self, adapter: Adapter, source: Source, report: Report, project: str | None, resume: Resume
+    ) -> None:  # fmt: skip
+        if not isinstance(source, LineSource):
+            raise NeedsWhole("a document is written anew as a whole")
+        super().__init__(adapter, source, report, project)
+        self._mark = mark = resume.mark
+        if self.basis != mark.basis:
+            raise NeedsWhole("the session's facts, or the mapping, are not those of the earlier reading")
+        source.take_values()  # they stand before the mark
+        self.context = ResumedReading(self.session, source, report, resume)
+        self.session = resume.session_row
+        self.taken = mark.records
+        self._restore_observer(mark.observer)
+
+    def _restore_observer(self, state: JsonObject | None) -> None:
+        if self.observer is not None:
+            try:
+                self.observer.restore(state or {})
+            except (KeyError, TypeError, ValueError):
+                raise NeedsWhole("the client's pass remembers other things than it did") from None
+
+    def _lines(self) -> Iterator[tuple[int, int, bytes]]:
+        return _tail(self.source, self._mark)
+
+
+def _tail(source: Source, mark: Mark) -> Iterator[tuple[int, int, bytes]]:
+    """Return the lines after the mark; raise NeedsWhole where the line that ended there without a line feed goes on."""
+    assert isinstance(source, LineSource)
+    try:
+        at_line = source.begins_line(mark.offset)
+    except EOFError:
+        raise NeedsWhole("the file is shorter than what was read of it") from None
+    lines = source.lines(mark.offset, mark.lines)
+    first = [*islice(lines, 1)]
+    if first and first[0][0] == mark.offset and not at_line:
+        raise NeedsWhole("the last line was not complete when it was read")
+    return chain(first, lines)
+
+
+class _OpenCalls(Calls):
+    """The calls that waited for a result at the mark, and those met since."""
+
+    def get(self, call: str, default: Any = None) -> Any:
+        if call not in self:
+            raise NeedsWhole("a tool result belongs to a call that came before the mark")
+        return super().get(call, default)
+
+
+def _made_from(message_id: str) -> tuple[bytes, int] | None:
+    """Return the digest of the content that an id was made from, and how often that had come; None for other ids."""
+    if len(message_id) == _DIGEST:
+        try:
+            digest = bytes.fromhex(message_id)
+        except ValueError:
+            return None
+        return (digest, 1) if digest.hex() == message_id else None
+    derived = _DERIVED.fullmatch(message_id)
+    return (bytes.fromhex(derived[1]), int(derived[2])) if derived is not None else None
+
+
+class ResumedReading(SessionReading):
+    """A session being read from a mark on: knows which ids came before it, not where."""
+
+    def __init__(self, session: JsonObject, source: Source, report: Report, resume: Resume) -> None:
+        super().__init__(session, source, report)
+        self.calls = _OpenCalls(resume.mark.calls)
+        self._before = resume.mark.derived
+        self._undecided: set[bytes] = set()  # digests of ids that this file may have made, or another one
+        self._know(resume.known_ids)
+
+    def _know(self, ids: Iterable[str]) -> None:
+        known = [*ids]
+        self.seen.update(dict.fromkeys(map(hash, known), _EARLIER))
+        counts: dict[bytes, int] = {}
+        found = 0
+        for message_id in known:  # of a long session there are many: no pattern is tried on an id that is too short
+            if len(message_id) >= _DIGEST and (made := _made_from(message_id)) is not None:
+                digest, count = made
+                counts[digest] = max(counts.get(digest, 0), count)
+                found += 1
+        if found != self._before:
+            # Another file of the same session gave ids, too: how often a content came in this one is not known.
+            self._undecided.update(counts)
+            return
+        self._before = 0
+        self._derived.update(counts)
+        self._derived_again.update({digest: count for digest, count in counts.items() if count > 1})
+
+    def identify(self, own: str, record: JsonObject) -> str | None:
+        self.offset_of(own)
+        return super().identify(own, record)
+
+    def offset_of(self, message_id: str) -> int:
+        place = super().offset_of(message_id)
+        if place == _EARLIER:
+            raise NeedsWhole("the id of a record came before the mark")
+        return place
+
+    def derive(self, record: JsonObject) -> str:
+        if self._undecided and xxhash.xxh3_64_digest(self.text_of(record)) in self._undecided:
+            raise NeedsWhole("the content of a record without an id came before the mark")
+        return super().derive(record)
+
+    def derived(self) -> int:
+        return self._before + super().derived()
