@@ -70,8 +70,8 @@ class ClaudeCodeOutline(Outline):
         kind = str(record.residue.get("type"))
         if kind == "last-prompt":
             self._leaf = record.residue.get("leafUuid")
-        title = text_of(record.residue, _TITLES.get(kind, ""))
-        return Title(title, record.id, record.time) if title else None
+        named = title(record.residue)
+        return Title(named, record.id, record.time) if named else None
 
     def finish(self) -> Rewound | None:
         # Written last, such a row says where the client goes on, whatever came before it.
@@ -120,6 +120,11 @@ class ClaudeCodeOutline(Outline):
             return thread
         self.spawned = True  # it begins with one: the whole file is a subagent's
         return None
+
+
+def title(record: JsonObject) -> str | None:
+    """Return what a record says the session is called."""
+    return text_of(record, _TITLES.get(str(record.get("type")), ""))
 
 
 def children(path: Path, session_id: str) -> list[Path]:

@@ -94,7 +94,7 @@ class CodexOutline(Outline):
         kind = of(payload, "type")
         if record.residue.get("type") == "turn_context":
             self.model = text_of(payload, "model") or self.model
-        elif kind == "thread_name_updated" and (name := text_of(payload, "thread_name")):
+        elif (name := title(record.residue)) is not None:
             return Title(name, record.id, record.time)
         elif kind == "thread_rolled_back" and type(turns := of(payload, "num_turns")) is int:
             return Rewound(self._taken_back(turns), record.id, record.time)
@@ -140,6 +140,12 @@ def _spoken(item: object) -> str:
 
 
 _FIRST_ROW = 1 << 16  # bytes: the row that names a parent begins with the ids
+
+
+def title(record: JsonObject) -> str | None:
+    """Return what a record says the session is called."""
+    named = of(record, "payload", "type") == "thread_name_updated"
+    return text_of(record, "payload", "thread_name") if named else None
 
 
 def children(path: Path, session_id: str) -> list[Path]:

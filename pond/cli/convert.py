@@ -9,21 +9,21 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from pond.cli.losses import show_losses, show_moved, show_resumes, write_losses
-from pond.cli.show import Progress, print_json, show_faults, summary
+from pond.cli.conversion import KeepOrigin, LossReport, MapPath, OnLoss, answering, order_of, target_directory, tell
+from pond.cli.show import Progress, summary
 from pond.codec.batch import (
     Job,
     convert_child,
     converted_into,
     expand,
     is_directory,
-    place_beside,
     run_jobs,
     with_families,
 )
 from pond.codec.convert import Input, Order, Written, open_input, write_canonical, write_native
 from pond.codec.output import NewFile, failed
-from pond.codec.registry import CANONICAL, clients
+from pond.codec.placing import place_beside
+from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
 
@@ -51,31 +51,13 @@ def run(
     jobs: Annotated[
         int | None, typer.Option("--jobs", metavar="N", help="Processes for a directory; all cores when absent.")
     ] = None,
-    keep_origin: Annotated[
-        bool,
-        typer.Option("--keep-origin", help="Let the session's own records ride along, so that the way back is exact."),
-    ] = False,
-    map_path: Annotated[
-        list[str] | None,
-        typer.Option("--map-path", metavar="OLD=NEW", help="Paths below OLD become paths below NEW; repeatable."),
-    ] = None,
-    loss_report: Annotated[
-        str | None,
-        typer.Option("--loss-report", metavar="FILE", help="Name every value another client cannot hold (JSONL)."),
-    ] = None,
-    on_loss: Annotated[
-        str,
-        typer.Option("--on-loss", metavar="warn|raise|ignore", help="What to do when conversation would be lost."),
-    ] = "warn",
+    keep_origin: KeepOrigin = False,
+    map_path: MapPath = None,
+    loss_report: LossReport = None,
+    on_loss: OnLoss = "warn",
 ) -> int:
     """Turn sessions into canonical events, into their own client's files again, or into another client's sessions."""
-    known = [*clients(), CANONICAL]
-    for name in (to, client):
-        if name is not None and name not in known:
-            raise UsageError(Diagnostic("usage", f"unknown client `{name}`", help=f"known: {', '.join(known)}"))
-    if on_loss not in _ON_LOSS:
-        raise UsageError(Diagnostic("usage", f"unknown --on-loss `{on_loss}`", help=f"one of {', '.join(_ON_LOSS)}"))
-    order = Order(to, client, project, on_loss, keep_origin, _paths(map_path or []))
+    order = order_of(to, on_loss, keep_origin, map_path, client, project)
     report = Report()
     found = expand(inputs, report)
     several = len(found) > 1 or any(job.folder for job in found)
@@ -86,34 +68,8 @@ def run(
         (named, *family), order = with_families(found, order)
         code = max(code, _one(named, order, output, report))
         _children(family, order, output, report)
-    if loss_report is not None:
-        write_losses(report, Path(loss_report))
-    if json:
-        print_json(summary(report), sys.stdout if output else sys.stderr)
-    else:
-        show_faults(report)
-        show_moved(report, order.paths)
-        if on_loss == "warn":
-            show_losses(report, loss_report is not None)
-        show_resumes(report, output)
-    return code or (2 if _unusable(report) else 1 if report.errors else 0)
-
-
-_ON_LOSS = ("warn", "raise", "ignore")
-
-
-def _paths(pairs: list[str]) -> tuple[tuple[str, str], ...]:
-    """Return the directories that `OLD=NEW` texts name."""
-    for pair in pairs:
-        old, equals, new = pair.partition("=")
-        if not (equals and old.strip("/") and new):
-            raise UsageError(Diagnostic("usage", f"`--map-path {pair}` is not OLD=NEW", help="both are directories"))
-    return tuple((pair.partition("=")[0], pair.partition("=")[2]) for pair in pairs)
-
-
-def _unusable(report: Report) -> bool:
-    """Tell whether the request itself cannot be carried out: nothing could be read, or the target cannot take it."""
-    return report.errors > 0 and (report.sessions == 0 or any(d.code.startswith("usage") for d in report.diagnostics))
+    told = tell(report, order, output, loss_report, summary(report) if json else None)
+    return code or told
 
 
 def _one(job: Job, order: Order, output: str | None, report: Report) -> int:
@@ -186,11 +142,9 @@ def _many(found: list[Job], order: Order, output: str | None, report: Report, jo
             )
         )
     progress = Progress(sum(job.size for job in found), "converting")
-    with tempfile.TemporaryDirectory(prefix="pond-") as spool:
-        target = Path(output) if output is not None else None
-        if target is not None and target.exists() and not target.is_dir():
-            raise UsageError(Diagnostic("usage", f"`{output}` is not a directory", help="several sessions need one"))
-        done = 0
+    target = target_directory(output) if output is not None else None
+    done = 0
+    with tempfile.TemporaryDirectory(prefix="pond-") as spool, answering() as out:
         try:
             for job, result in run_jobs(found, order, target, Path(spool), jobs):
                 report.add(result)
@@ -198,13 +152,7 @@ def _many(found: list[Job], order: Order, output: str | None, report: Report, jo
                 progress.at(done)
                 if target is None and (made := converted_into(job, Path(spool))) is not None:
                     with open(made, "rb") as file:
-                        shutil.copyfileobj(file, sys.stdout.buffer)
+                        shutil.copyfileobj(file, out)
                     made.unlink()
-            if target is None:
-                sys.stdout.buffer.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise failed("standard output", error) from None
         finally:
             progress.end()

@@ -33,6 +33,8 @@ def parse(function: Callable[..., Any], arguments: list[str]) -> dict[str, Any] 
     for name, kind in positional:
         if kind == list[str]:
             values[name] = words
+        elif kind == list[str] | None:
+            values[name] = words or None
         elif len(words) == 1:
             values[name] = words[0]
         elif words or name not in values:

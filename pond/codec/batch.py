@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import posixpath
 import shutil
@@ -11,23 +10,13 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from pond.codec.convert import (
-    Deferred,
-    Order,
-    Session,
-    Written,
-    find_files,
-    layout,
-    open_input,
-    write_canonical,
-    write_native,
-)
+from pond.codec.convert import Deferred, Order, Session, find_files, open_input, write_canonical
 from pond.codec.detect import detect
 from pond.codec.output import NewFile
+from pond.codec.placing import CANONICAL_SUFFIX, as_written, layout, place_session, safe_beside
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
 from pond.codec.source import LineSource, open_regular
@@ -35,7 +24,6 @@ from pond.diagnostics.diagnostic import PondError
 
 # Below this much input a second process costs more than it brings.
 _WORTH_A_PROCESS = 2_000_000
-_CANONICAL_SUFFIX = ".canonical.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +42,10 @@ class Job:
             return os.stat(self.path).st_size if self.path else 0
         except OSError:
             return 0
+
+    def date(self) -> float | None:
+        """Return when the input was last written, where it is a file."""
+        return os.stat(self.path).st_mtime if self.path is not None else None
 
     def open(self) -> BinaryIO:
         """Open the input; what cannot be read twice (standard input, a pipe) is spooled to a temporary file."""
@@ -180,16 +172,7 @@ def _convert_session(
         with open(_spooled(job, spool), "ab") as out:
             write_canonical(session, out)
         return
-    place = target / name
-    written = Written([])
-    with NewFile(place) as out:
-        if order.to == CANONICAL:
-            write_canonical(session, out)
-        else:
-            written = write_native(session, out, report, job.name)
-    place_beside(place, written)
-    if order.to != CANONICAL and not session.foreign and job.path is not None:
-        _date(place, os.stat(job.path).st_mtime)  # clients list their sessions by the files' dates
+    place_session(session, order, target / name, report, job.name, job.date)
 
 
 def _place(job: Job, order: Order, session: Session, client: str, number: int) -> str:
@@ -203,25 +186,10 @@ def _place(job: Job, order: Order, session: Session, client: str, number: int) -
         here = job.path.relative_to(job.folder).as_posix()
         if client != CANONICAL:
             place = here
-        elif here.endswith(_CANONICAL_SUFFIX):
-            place = here.removesuffix(_CANONICAL_SUFFIX) + os.path.splitext(in_layout)[1]
+        elif here.endswith(CANONICAL_SUFFIX):
+            place = here.removesuffix(CANONICAL_SUFFIX) + os.path.splitext(in_layout)[1]
         place = session.moved(place)
-    return os.path.splitext(place)[0] + _CANONICAL_SUFFIX if order.to == CANONICAL else place
-
-
-def place_beside(place: Path, written: Written) -> None:
-    """Write the files that belong beside the session file at `place`; then date it by its last message."""
-    for extra in written.beside:
-        with NewFile(_safe_beside(place, extra.name)) as out:
-            out.write(extra.data)
-    if written.time:
-        with contextlib.suppress(ValueError, OverflowError):
-            _date(place, datetime.fromisoformat(written.time).timestamp())
-
-
-def _date(place: Path, seconds: float) -> None:
-    with contextlib.suppress(OSError):
-        os.utime(place, (seconds, seconds))
+    return as_written(place, order)
 
 
 def convert_child(job: Job, order: Order, parent: Path, parent_place: str, report: Report) -> None:
@@ -231,18 +199,12 @@ def convert_child(job: Job, order: Order, parent: Path, parent_place: str, repor
         for made in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
             here = posixpath.relpath(made.relative_to(folder).as_posix(), posixpath.dirname(parent_place))
             stem = posixpath.splitext(posixpath.basename(parent_place))[0]
-            with open(made, "rb") as file, NewFile(_safe_beside(parent, here.replace(f"{stem}/", "{stem}/", 1))) as out:
+            with open(made, "rb") as file, NewFile(safe_beside(parent, here.replace(f"{stem}/", "{stem}/", 1))) as out:
                 shutil.copyfileobj(file, out)
 
 
-def _safe_beside(place: Path, name: str) -> Path:
-    """Return the path of a file beside the session; names are data and cannot leave the session's folder."""
-    parts = [p for p in name.replace("{stem}", place.stem).replace("\\", "/").split("/") if p not in ("", ".", "..")]
-    return place.parent.joinpath(*[p.replace("\0", "_")[:200] for p in parts])
-
-
 def _spooled(job: Job, spool: Path) -> Path:
-    return spool / f"{job.number:09d}{_CANONICAL_SUFFIX}"
+    return spool / f"{job.number:09d}{CANONICAL_SUFFIX}"
 
 
 def converted_into(job: Job, spool: Path) -> Path | None:

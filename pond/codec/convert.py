@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from pond.codec.canonical import CanonicalReader
 from pond.codec.carried import canonical_lines, native_lines
@@ -24,6 +24,9 @@ from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.json_text import Json, JsonObject, NotJson, encode_line, encode_lines, encode_plain
 
+if TYPE_CHECKING:  # only a lake goes on where it stopped
+    from pond.codec.resume import Mark, Resume
+
 Groups = Iterator[list[JsonObject]]
 Tick = Callable[[int], None]
 _TICK_EVERY = 0xFF  # a mask: progress is looked at once in 256 records
@@ -31,6 +34,10 @@ _TICK_EVERY = 0xFF  # a mask: progress is looked at once in 256 records
 
 def _no_tick(done: int) -> None:
     """Nobody watches."""
+
+
+def _no_mark() -> None:
+    """Its input is read from the beginning each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +50,12 @@ class Session:
     place: Callable[[], tuple[int, int]]  # offset and line of the record being read
     reading: SessionReading | None = None  # where the records are read from the client's own file
     back: bool = False  # they go back to the client they came from, unproved
+    others: Callable[[str], Iterator[Session]] | None = None  # gives others of its store; without, `path` leads to them
     end: Callable[[], Written] | None = None  # asked when all is written; a session that goes to another client has it
     path: Path | None = None  # the file it stands in
     checked: bool = True  # its events come from a reader; canonical text may hold anything
     moved: Callable[[str], str] = str  # what becomes of its place, where its directory got another name
+    mark: Callable[[], Mark | None] = _no_mark  # asked when all groups are read: where a later reading can go on
 
     @property
     def foreign(self) -> bool:
@@ -89,14 +98,20 @@ class Deferred(Exception):
     """A session goes to another client, and its family has to be known first."""
 
 
-def open_input(file: BinaryIO, name: str, path: Path | None, order: Order, report: Report) -> Input:
-    """Recognise an open file and return its sessions, unread; raise SourceFault where it is nobody's."""
+def open_input(
+    file: BinaryIO, name: str, path: Path | None, order: Order, report: Report, resume: Resume | None = None
+) -> Input:
+    """Recognise an open file and return its sessions, unread; raise SourceFault where it is nobody's.
+
+    With `resume` there is one session, and its groups are those of the records after the mark. Taking the session or
+    its groups may raise NeedsWhole: then open the file again without, and with a new report.
+    """
     source: Source = LineSource(file, name, path)
     if path is not None and path.suffix == ".json":
         source = _as_document(file, name, path, report) or source
     if empty(source):
         raise SourceFault(Diagnostic("source-empty", "expected records, found none", Span(name, 1)))
-    client = order.client or detect(source)
+    client = order.client or (resume.session_row["source_agent"] if resume is not None else detect(source))
     if client is None:
         source = _as_document(file, name, path, report) or source
         client = detect(source)
@@ -108,25 +123,28 @@ def open_input(file: BinaryIO, name: str, path: Path | None, order: Order, repor
         assert isinstance(source, LineSource)
         sessions = _canonical_sessions(CanonicalReader(source, report), report)
     else:
-        sessions = _source_sessions(adapter(client), source, report, order)
+        sessions = _source_sessions(adapter(client), source, report, order, resume)
     return Input(client, source, _towards(order, sessions, report, name))
 
 
 def _towards(order: Order, sessions: Iterator[Session], report: Report, name: str) -> Iterator[Session]:
-    """Yield the sessions as what they are to be written as: their own client's, or another's."""
     for session in sessions:
-        if order.paths:
-            from pond.codec.relocate import relocated
+        yield towards(order, session, report, name)
 
-            session = relocated(session, order.paths, report)
-        if order.to in (CANONICAL, session.row["source_agent"]):
-            yield session
-        elif order.defer:
-            raise Deferred
-        else:
-            from pond.codec.foreign import retarget  # most conversions need none of it
 
-            yield retarget(session, order, report, name)
+def towards(order: Order, session: Session, report: Report, name: str) -> Session:
+    """Return a session as what it is to be written as: its own client's, or another's; raise where that cannot be."""
+    if order.paths:
+        from pond.codec.relocate import relocated
+
+        session = relocated(session, order.paths, report)
+    if order.to in (CANONICAL, session.row["source_agent"]):
+        return session
+    if order.defer:
+        raise Deferred
+    from pond.codec.foreign import retarget  # most conversions need none of it
+
+    return retarget(session, order, report, name)
 
 
 def _as_document(file: BinaryIO, name: str, path: Path | None, report: Report) -> Source | None:
@@ -141,15 +159,30 @@ def _as_document(file: BinaryIO, name: str, path: Path | None, report: Report) -
     return next((s for keys in sorted(shapes) if (s := open_document(text, keys, name, path, report))), None)
 
 
-def _source_sessions(owner: Adapter, source: Source, report: Report, order: Order) -> Iterator[Session]:
-    reader = SessionReader(owner, source, report, order.project)
+def _source_sessions(
+    owner: Adapter, source: Source, report: Report, order: Order, resume: Resume | None
+) -> Iterator[Session]:
+    reader = _reader(owner, source, report, order.project, resume)
     report.sessions += 1
     if order.to == owner.client and source.form == "lines" and not order.paths:
         # Both faces meet here: what is written proves what was read, and one proof is enough.
         records, back = reader.records(back=True), True
     else:
         records, back = reader.records(), False
-    yield Session(reader.session, records, reader.recall, reader.place, reader.context, back=back, path=source.path)
+    yield Session(
+        reader.session, records, reader.recall, reader.place, reader.context,
+        back=back, path=source.path, mark=reader.mark,
+    )  # fmt: skip
+
+
+def _reader(
+    owner: Adapter, source: Source, report: Report, project: str | None, resume: Resume | None
+) -> SessionReader:  # fmt: skip
+    if resume is None:
+        return SessionReader(owner, source, report, project)
+    from pond.codec.resume import ResumedReader
+
+    return ResumedReader(owner, source, report, project, resume)
 
 
 def _canonical_sessions(reader: CanonicalReader, report: Report) -> Iterator[Session]:
@@ -237,19 +270,6 @@ def _document(values: Iterator[Json | SideFile], owner: Adapter, beside: list[Si
     head, *rest = items
     head[owner.module.DOCUMENT[1]] = rest
     return encode_line(head)
-
-
-def layout(session: Session) -> str:
-    """Return where the session's file lies in its client's own layout, from stored facts; never outside the target."""
-    pond = session.row["options"].get("pond", {})
-    suffix = ".json" if pond.get("form") == "document" else ".jsonl"
-    text = pond.get("path") or session.row["id"] + suffix
-    # Stored names are data: no absolute path, no step upwards, no control character gets to the file system.
-    parts = [p for p in text.replace("\\", "/").split("/") if p not in ("", ".", "..")]
-    return (
-        "/".join("".join(c if c.isprintable() and c != ":" else "_" for c in part)[:200] for part in parts)
-        or "session" + suffix
-    )
 
 
 def find_files(directory: Path, report: Report) -> Iterator[Path]:

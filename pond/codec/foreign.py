@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from types import ModuleType
@@ -49,7 +49,7 @@ def retarget(session: Session, order: Order, report: Report, name: str) -> Sessi
     if own is not None and own["source_agent"] == order.to:
         return _brought_back(session, own, chain(first, groups), module, losses)
     start = opening(row, first[0] if first else None)
-    before = _beginning(session, start.base, losses) if start.base is not None else iter(())
+    before = _beginning(session, start.base, losses, (row["id"],)) if start.base is not None else iter(())
     heading = heading_of(row, start)
     place = module.LOWERING.place(heading)
     way = Foreign(
@@ -135,6 +135,22 @@ def outline_of(row: JsonObject, recall: Recall | None = None) -> Outline:
     return kind(row, recall)
 
 
+def title_reader(row: JsonObject) -> Callable[[JsonObject], str | None] | None:
+    """Return what reads a session's title from the options of a carried record; None where nobody can."""
+    origin = row["source_agent"]
+    module = relatives_of(adapter(origin)) if origin in clients() else None
+    title = getattr(module, "title", None)
+    if title is None:
+        return None
+
+    def read(options: JsonObject) -> str | None:
+        source = options.get("source")
+        found: str | None = title(source) if type(source) is dict else None
+        return found
+
+    return read
+
+
 def opening(row: JsonObject, first: Group | None) -> Outline:
     """Return an outline that has seen a session's first record: enough to tell a subagent from a fork."""
     outline = outline_of(row)
@@ -177,23 +193,33 @@ def _nothing_earlier(_: str) -> list[JsonObject]:
     return []
 
 
-def _beginning(session: Session, base: tuple[str, int], losses: Losses) -> Iterator[Group]:
-    """Yield the records of the session that holds the beginning, up to where this one goes on."""
+def _beginning(session: Session, base: tuple[str, int], losses: Losses, after: tuple[str, ...]) -> Iterator[Group]:
+    """Yield the records of the session that holds the beginning, up to where the sessions `after` it go on."""
     base_id, end = base
-    module = relatives_of(adapter(session.row["source_agent"]))
-    path = module.beginning(session.path, base_id) if module is not None and session.path is not None else None
-    if path is None:
+    found = False
+    for parent in others_of(session, base_id) if base_id not in after else ():
+        found = True
+        groups = iter(parent.groups) if parent.checked else sound(parent.groups, losses)
+        first = list(islice(groups, 1))
+        start = opening(parent.row, first[0] if first else None)
+        if start.base is not None:
+            yield from _up_to(_beginning(parent, start.base, losses, (*after, base_id)), end)
+        yield from _up_to(chain(first, groups), end)
+    if not found:
         losses.add("beginning-missing", base_id, what=base_id)
+
+
+def others_of(session: Session, session_id: str) -> Iterator[Session]:
+    """Yield the session with this id from the store that a session comes from, where it is there."""
+    if session.others is not None:
+        yield from session.others(session_id)
         return
-    with open_regular(path) as file:
-        source = open_input(file, str(path), path, Order(CANONICAL, session.row["source_agent"]), Report())
-        for parent in source.sessions:
-            groups = iter(parent.groups)
-            first = list(islice(groups, 1))
-            start = opening(parent.row, first[0] if first else None)
-            if start.base is not None:
-                yield from _up_to(_beginning(parent, start.base, losses), end)
-            yield from _up_to(chain(first, groups), end)
+    client = session.row["source_agent"]
+    module = relatives_of(adapter(client)) if session.path is not None else None
+    path = module.beginning(session.path, session_id) if module is not None else None
+    if path is not None:
+        with open_regular(path) as file:
+            yield from open_input(file, str(path), path, Order(CANONICAL, client), Report()).sessions
 
 
 def _up_to(groups: Iterator[Group], end: int) -> Iterator[Group]:

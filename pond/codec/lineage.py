@@ -43,12 +43,13 @@ def members(path: Path, client: str) -> Iterator[Member]:
                 yield from stream_members(LineSource(file, str(path), path))
                 return
             for session in open_input(file, str(path), path, Order(CANONICAL, client), Report()).sessions:
-                yield _member(session.row, next(iter(session.groups), None), str(path))
+                yield member(session.row, next(iter(session.groups), None), str(path))
     except (PondError, OSError):
         return
 
 
-def _member(row: JsonObject, first: list[JsonObject] | None, name: str) -> Member:
+def member(row: JsonObject, first: list[JsonObject] | None, name: str) -> Member:
+    """Return a session as a member of its family; its first record tells a subagent from a fork."""
     parent = row.get("parent_session_id")
     return Member(row["id"], parent if type(parent) is str else None, opening(row, first).spawned, name)
 

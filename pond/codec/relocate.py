@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from pond.codec.convert import Session
-from pond.codec.foreign import lowering_of
+from pond.codec.foreign import lowering_of, others_of
 from pond.codec.registry import adapter, clients
 from pond.codec.report import Report
 from pond.model.json_text import Json, JsonObject
@@ -65,7 +65,10 @@ def relocated(session: Session, paths: tuple[tuple[str, str], ...], report: Repo
     def recall(message_id: str) -> list[JsonObject]:
         return [way.event(event) for event in session.recall(message_id)]
 
-    return replace(session, row=row, groups=groups(), recall=recall, reading=None, moved=moved)
+    def others(session_id: str) -> Iterator[Session]:
+        return (relocated(other, paths, report) for other in others_of(session, session_id))
+
+    return replace(session, row=row, groups=groups(), recall=recall, others=others, reading=None, moved=moved)
 
 
 def _place_moved(client: str, old: str, new: str) -> Callable[[str], str]:

@@ -275,6 +275,45 @@ def test_a_path_pair_that_is_none_is_refused(pair: str, tmp_path: Path) -> None:
     assert "OLD=NEW" in done.err
 
 
+# --- beginnings that stand in another session ---
+
+
+def _fork(folder: Path, seed: str, base: str) -> Path:
+    """Write a session that leaves its beginning to another one."""
+    own, other = session_id(seed), session_id(base)
+    first, *rest = CODEX.records(own, 1)
+    first["payload"] |= {"forked_from_id": other, "history_base": {"thread_id": other, "end_ordinal_exclusive": 99}}
+    words = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": f"{seed} in {_HOME}/a"}]}
+    row = {**rest[0], "payload": words}
+    rows = [{**row, "ordinal": number} for number, row in enumerate([first, row, *rest])]
+    return CODEX.file(folder, own, dumps(rows))
+
+
+_HOME = "/home/mira/orrery"
+
+
+def test_sessions_that_begin_in_each_other_are_written_once_each(tmp_path: Path) -> None:
+    file = _fork(tmp_path / "in", "egg", "hen")
+    _fork(tmp_path / "in", "hen", "egg")
+    done = pond("convert", file, "--to", "claude-code", "-o", f"{tmp_path}/out/")
+    assert (done.code, done.errors) == (0, []), done.err
+    (place,) = made(tmp_path / "out")
+    written = (tmp_path / "out" / place).read_text(encoding="utf-8")
+    assert [written.count(f"{seed} in ") for seed in ("hen", "egg")] == [1, 1]
+    assert "earlier history is in another session" in done.err
+
+
+def test_paths_are_moved_in_the_beginning_too(tmp_path: Path) -> None:
+    file = _fork(tmp_path / "in", "twig", "trunk")
+    _fork(tmp_path / "in", "trunk", "root")
+    done = pond("convert", file, "--to", "claude-code", "-o", f"{tmp_path}/out/", "--map-path", f"{_HOME}=/srv/o")
+    assert done.code == 0, done.err
+    (place,) = made(tmp_path / "out")
+    written = (tmp_path / "out" / place).read_text(encoding="utf-8")
+    assert "trunk in /srv/o/a" in written
+    assert _HOME not in written
+
+
 # --- the way back ---
 
 

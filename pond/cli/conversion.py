@@ -1,0 +1,102 @@
+"""What `convert` and `restore` have in common at the prompt: how a target is asked for, and what is said afterwards."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+
+from pond.cli.losses import show_losses, show_moved, show_resumes, write_losses
+from pond.cli.show import print_json, show_faults
+from pond.codec.convert import Order
+from pond.codec.output import failed
+from pond.codec.registry import CANONICAL, clients
+from pond.codec.report import Report
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+
+KeepOrigin = Annotated[
+    bool,
+    typer.Option("--keep-origin", help="Let the session's own records ride along, so that the way back is exact."),
+]
+MapPath = Annotated[
+    list[str] | None,
+    typer.Option("--map-path", metavar="OLD=NEW", help="Paths below OLD become paths below NEW; repeatable."),
+]
+LossReport = Annotated[
+    str | None,
+    typer.Option("--loss-report", metavar="FILE", help="Name every value another client cannot hold (JSONL)."),
+]
+OnLoss = Annotated[
+    str,
+    typer.Option("--on-loss", metavar="warn|raise|ignore", help="What to do when conversation would be lost."),
+]
+_ON_LOSS = ("warn", "raise", "ignore")
+
+
+def order_of(
+    to: str, on_loss: str, keep_origin: bool, map_path: list[str] | None, client: str | None = None,
+    project: str | None = None,
+) -> Order:  # fmt: skip
+    """Return what is asked of every session; raise UsageError for a client or an answer that is none."""
+    known = ["", *clients(), CANONICAL]
+    for name in (to, client or ""):
+        if name not in known:
+            raise UsageError(Diagnostic("usage", f"unknown client `{name}`", help=f"known: {', '.join(known[1:])}"))
+    if on_loss not in _ON_LOSS:
+        raise UsageError(Diagnostic("usage", f"unknown --on-loss `{on_loss}`", help=f"one of {', '.join(_ON_LOSS)}"))
+    return Order(to, client, project, on_loss, keep_origin, _directories(map_path or []))
+
+
+def _directories(pairs: list[str]) -> tuple[tuple[str, str], ...]:
+    """Return the directories that `OLD=NEW` texts name."""
+    found = []
+    for pair in pairs:
+        old, equals, new = pair.partition("=")
+        if not (equals and old.strip("/") and new):
+            raise UsageError(Diagnostic("usage", f"`--map-path {pair}` is not OLD=NEW", help="both are directories"))
+        found.append((old, new))
+    return tuple(found)
+
+
+def target_directory(output: str) -> Path:
+    """Return the directory that sessions go to, made when the first file is; raise where it is something else."""
+    if os.path.lexists(output) and not os.path.isdir(output):
+        raise UsageError(Diagnostic("usage", f"`{output}` is not a directory", help="several sessions need one"))
+    return Path(output)
+
+
+@contextmanager
+def answering() -> Iterator[BinaryIO]:
+    """Give standard output, and flush it at the end; a reader that went away is for `main` to hear of."""
+    try:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise failed("standard output", error) from None
+
+
+def tell(
+    report: Report, order: Order, output: str | None, loss_report: str | None, as_json: dict[str, Any] | None
+) -> int:  # fmt: skip
+    """Say what happened, as JSON where that is given; return the exit code."""
+    if loss_report is not None:
+        write_losses(report, Path(loss_report))
+    if as_json is not None:
+        print_json(as_json, sys.stdout if output else sys.stderr)
+    else:
+        show_faults(report)
+        show_moved(report, order.paths)
+        if order.on_loss == "warn":
+            show_losses(report, loss_report is not None)
+        show_resumes(report, output)
+    return 2 if _unusable(report) else 1 if report.errors else 0
+
+
+def _unusable(report: Report) -> bool:
+    """Tell whether the request itself cannot be carried out: nothing could be read, or the target cannot take it."""
+    return report.errors > 0 and (report.sessions == 0 or any(d.code.startswith("usage") for d in report.diagnostics))
