@@ -1,0 +1,107 @@
+"""Every scan of a table is built here (lance-chokepoints-read)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from pond.substrate.retry import steadily
+from pond.substrate.store import Store
+from pond.substrate.table import Table
+
+ROW = "_rowid"
+_BATCH = 4096
+
+
+def rows(
+    store: Store,
+    table: Table,
+    columns: Sequence[str],
+    where: str | None = None,
+    *,
+    order: Sequence[str] = (),
+    limit: int | None = None,
+    row_ids: bool = False,
+) -> pa.Table:
+    """Return the rows that fit, in the order asked for; an absent table has none."""
+
+    def ask() -> pa.Table:
+        handle = store.existing(table)
+        if handle is None:
+            return _empty(table, columns, row_ids)
+        return scan(handle, columns, where, order=order, limit=limit, row_ids=row_ids).to_table()
+
+    return steadily(f"reading `{table.name}`", ask, store.forget)
+
+
+def batches(store: Store, table: Table, columns: Sequence[str], where: str | None = None) -> Iterator[pa.RecordBatch]:
+    """Yield the rows that fit, a few thousand at a time, in stored order, all of one version of the table."""
+    handle = store.existing(table)
+    if handle is None:
+        return
+    version, done, stream = handle.version, 0, iter(())
+
+    def begin() -> None:
+        nonlocal stream
+        pinned = handle.checkout_version(version)
+        stream = scan(pinned, columns, where, offset=done).to_batches()
+
+    steadily(f"reading `{table.name}`", begin)
+    while (batch := steadily(f"reading `{table.name}`", lambda: next(stream, None), begin)) is not None:
+        done += batch.num_rows
+        yield batch
+
+
+def scan(
+    handle: Any,
+    columns: Sequence[str],
+    where: str | None,
+    *,
+    order: Sequence[str] = (),
+    limit: int | None = None,
+    offset: int | None = None,
+    row_ids: bool = False,
+    batch_size: int | None = None,
+    **limits: Any,
+) -> Any:
+    """Return the scan of an opened table; `limits` are Lance's own, for who reads whole tables."""
+    return handle.scanner(
+        columns=list(columns), filter=where, order_by=list(order) or None, limit=limit, offset=offset,
+        with_row_id=row_ids, batch_size=batch_size or _BATCH,
+        prefilter=True,  # search-prefilter-pushdown: a filter comes before any ranking
+        **limits,
+    )  # fmt: skip
+
+
+def count(store: Store, table: Table, where: str | None = None) -> int:
+    """Return how many rows fit; an absent table has none."""
+
+    def ask() -> int:
+        handle = store.existing(table)
+        return 0 if handle is None else int(handle.count_rows(where))
+
+    return steadily(f"counting `{table.name}`", ask, store.forget)
+
+
+def blobs(store: Store, table: Table, column: str, row_ids: Sequence[int]) -> list[bytes]:
+    """Return the payloads of the rows with these row ids, in that order."""
+    if not row_ids:
+        return []
+
+    return steadily(
+        f"reading `{table.name}`", lambda: payloads(store.handle(table), column, row_ids), store.forget
+    )  # fmt: skip
+
+
+def payloads(handle: Any, column: str, row_ids: Sequence[int]) -> list[bytes]:
+    """Return the payloads of an opened table's rows, in the order of their row ids."""
+    return [data or b"" for _, data in handle.read_blobs(column, ids=list(row_ids), preserve_order=True)]
+
+
+def _empty(table: Table, columns: Sequence[str], row_ids: bool) -> pa.Table:
+    schema = pa.schema([table.schema.field(name) for name in columns])
+    if row_ids:
+        schema = schema.append(pa.field(ROW, pa.uint64()))
+    return schema.empty_table()

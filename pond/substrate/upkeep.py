@@ -1,0 +1,184 @@
+"""What keeps a table quick and small: indexes, compaction, cleanup; and how it stands with them.
+
+Nothing here changes what a question is answered with (lance-index-maintenance): rows that no index knows yet are
+looked through one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+
+from pond.substrate.retry import steadily
+from pond.substrate.store import Store
+from pond.substrate.table import Index, Table
+
+FRAGMENTS = 50  # a commit slows down with the number of fragments; beyond this many they are put together
+SEGMENTS = 8  # parts an index may have before they are merged: adding one is cheap, asking many is not
+_HINT = "_versions/latest_version_hint.json"  # beside the manifests, of no version in particular
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class IndexHealth:
+    """How far an index covers its table, and in how many segments."""
+
+    name: str
+    column: str
+    family: str
+    indexed: int
+    unindexed: int
+    segments: int
+
+
+@dataclass(frozen=True)
+class TableHealth:
+    """How a table stands: rows, files, bytes (all versions, indexes included) and its indexes."""
+
+    rows: int
+    fragments: int
+    versions: int
+    bytes: int
+    indexes: list[IndexHealth]
+
+
+# --- indexes ----------------------------------------------------------------------------------------------------------
+
+
+def ensure_indexes(store: Store, table: Table) -> list[str]:
+    """Make the indexes a table lacks, also on an empty one; return their names."""
+    return [index.name for index in table.indexes if _on(store, table, "indexing", partial(_ensure, index=index))]
+
+
+def _ensure(handle: Any, index: Index) -> bool:
+    # Looked up at every attempt: another process may have made it meanwhile.
+    if index.name in {each.name for each in handle.describe_indices()}:
+        return False
+    _build(handle, index)
+    return True
+
+
+def _build(handle: Any, index: Index) -> None:
+    handle.create_scalar_index(index.column, index.family, name=index.name, replace=True, **index.options)
+
+
+def fold_indexes(store: Store, table: Table) -> list[str]:
+    """Take the rows into the indexes that no index knows yet; return which were behind (lance-index-maintenance).
+
+    All families take rows in the same way: a further segment, until there are so many that they are merged.
+    """
+    made = ensure_indexes(store, table)
+    return made + [index.name for index in table.indexes if _on(store, table, "indexing", partial(_fold, index=index))]
+
+
+def _fold(handle: Any, index: Index) -> bool:
+    stands = _index_health(handle, index)
+    if not stands.unindexed and stands.segments <= SEGMENTS:
+        return False
+    merge = stands.segments if stands.segments >= SEGMENTS else 0
+    handle.optimize.optimize_indices(num_indices_to_merge=merge, index_names=[index.name])
+    return True
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def compact(store: Store, table: Table, *, beyond: int = 1) -> bool:
+    """Put fragments together where there are more than `beyond`; tell whether anything was done.
+
+    Rows that an index knows and rows that it does not stay apart: fold the indexes first to get the fewest fragments.
+    """
+    if len(store.handle(table).get_fragments()) <= beyond:
+        return False
+    done = _on(store, table, "compacting", lambda handle: handle.optimize.compact_files())
+    return bool(done.fragments_removed)
+
+
+def clean(store: Store, table: Table, older_than: timedelta, *, alone: bool = False) -> int:
+    """Delete the files of versions older than that; return the bytes freed. The newest version always stays.
+
+    With `alone` also what unfinished writes left, which cannot be told from what another process is writing just now.
+    """
+    stats = _on(
+        store, table, "cleaning",
+        lambda handle: handle.cleanup_old_versions(
+            older_than=older_than, delete_unverified=alone, error_if_tagged_old_versions=False
+        ),
+    )  # fmt: skip
+    return int(stats.bytes_removed)
+
+
+def purge(store: Store, table: Table, *, alone: bool = False) -> list[str]:
+    """Let no file hold a row that was erased, nor a word of it; return the files that might and had to stay.
+
+    Erasing marks rows as gone. Here the fragments are written without them, the indexes made from what is left, and
+    all versions but the newest deleted. What stays is of unfinished writes (see `clean`), or tagged by somebody.
+    """
+    _on(store, table, "compacting", _without_erased_rows)
+    for index in table.indexes:
+        _on(store, table, "indexing", partial(_build, index=index))
+    _on(store, table, "indexing", partial(_drop_others, table=table))
+    clean(store, table, timedelta(0), alone=alone)
+    return leftovers(store, table)
+
+
+def _without_erased_rows(handle: Any) -> None:
+    handle.optimize.compact_files(materialize_deletions=True, materialize_deletions_threshold=0.0)
+
+
+def _drop_others(handle: Any, table: Table) -> None:
+    """Drop the indexes that the table does not declare: only who made one knows how to make it again."""
+    for name in {each.name for each in handle.describe_indices()} - {index.name for index in table.indexes}:
+        handle.drop_index(name)
+
+
+def leftovers(store: Store, table: Table) -> list[str]:
+    """Return the files of a table that its newest version does not use."""
+
+    def compare(handle: Any) -> list[str]:
+        used = set(handle.tracked_files(min_version=handle.version).read_all()["path"].to_pylist()) | {_HINT}
+        there = handle.all_files().read_all()["path"].to_pylist()
+        return sorted(path for path in there if path not in used and _owner(path) not in used)
+
+    return _on(store, table, "listing", compare)
+
+
+def _owner(path: str) -> str:
+    """Return the data file that a payload's own file belongs to: it lies in a folder of that name."""
+    return f"{PurePosixPath(path).parent}.lance"
+
+
+# --- how it stands ----------------------------------------------------------------------------------------------------
+
+
+def health(store: Store, table: Table, *, sizes: bool = True) -> TableHealth:
+    """Return how a table stands; without `sizes` nothing is listed, which is the cheap half."""
+    if store.existing(table) is None:
+        return TableHealth(0, 0, 0, 0, [])
+
+    def look(handle: Any) -> TableHealth:
+        size = sum(handle.all_files().read_all()["size_bytes"].to_pylist()) if sizes else 0
+        versions = len(handle.versions()) if sizes else 0
+        indexes = [_index_health(handle, index) for index in table.indexes]
+        return TableHealth(handle.count_rows(), len(handle.get_fragments()), versions, size, indexes)
+
+    return _on(store, table, "looking at", look)
+
+
+def _index_health(handle: Any, index: Index) -> IndexHealth:
+    try:
+        stats = handle.stats.index_stats(index.name)
+    except KeyError:  # it was never made
+        return IndexHealth(index.name, index.column, index.family, 0, handle.count_rows(), 0)
+    indexed, unindexed = stats["num_indexed_rows"], stats["num_unindexed_rows"]
+    return IndexHealth(index.name, index.column, index.family, indexed, unindexed, stats["num_indices"])
+
+
+def _on(store: Store, table: Table, doing: str, work: Callable[[Any], Result]) -> Result:
+    """Return what `work` makes of the table's handle: at the newest version where another writer came first."""
+    return steadily(f"{doing} `{table.name}`", lambda: work(store.handle(table)), lambda: store.renewed(table))

@@ -1,0 +1,60 @@
+"""Every write of rows goes through here: merge-insert by primary key (lance-chokepoints-write)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from pond.substrate.retry import steadily
+from pond.substrate.store import Store
+from pond.substrate.table import Table
+
+_RACES = 50
+_PATIENCE = timedelta(minutes=5)
+
+
+def insert(store: Store, table: Table, new: pa.Table) -> int:
+    """Store the rows whose keys are not stored yet; return how many those were.
+
+    lance-append-only: matched rows are left alone, so a retried or repeated batch is a no-op. The keys of `new` must
+    differ from each other: Lance would store both of two equal ones.
+    """
+    return _merged(store, table, new, lambda merge: merge.when_not_matched_insert_all())
+
+
+def replace(store: Store, table: Table, new: pa.Table) -> int:
+    """Store the rows, each in place of the one with its key: for what pond notes about itself, never for sessions."""
+    return _merged(
+        store, table, new, lambda merge: merge.when_matched_update_all().when_not_matched_insert_all()
+    )  # fmt: skip
+
+
+def erase(store: Store, table: Table, where: str) -> int:
+    """Remove the rows that fit, for good once the table is cleaned up; return how many there were."""
+
+    def remove() -> int:
+        handle = store.existing(table)
+        if handle is None or not handle.count_rows(where):
+            return 0  # even a deletion of nothing would commit a version
+        done = handle.delete(where, conflict_retries=_RACES, retry_timeout=_PATIENCE)
+        return int(done["num_deleted_rows"])
+
+    return steadily(f"erasing from `{table.name}`", remove, lambda: store.renewed(table))
+
+
+def _merged(store: Store, table: Table, new: pa.Table, order: Callable[[Any], Any]) -> int:
+    if not new.num_rows:
+        return 0  # even a merge of nothing would commit a version
+    store.made(table)
+
+    def merge() -> int:
+        # Without the scalar index: only the join over all keys leaves the trace in the transaction by which two
+        # writers of the same key notice each other.
+        builder = order(store.handle(table).merge_insert().use_index(False))
+        done = builder.conflict_retries(_RACES).retry_timeout(_PATIENCE).execute(new)
+        return int(done["num_inserted_rows"] + done["num_updated_rows"])
+
+    return steadily(f"writing `{table.name}`", merge, lambda: store.renewed(table))
