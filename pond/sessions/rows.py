@@ -1,0 +1,181 @@
+"""Canonical events -> rows. Nothing here knows where rows are stored: it runs in the processes that read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+
+import pyarrow as pa
+
+from pond.model.json_text import Json, JsonObject, encode
+from pond.sessions.payloads import Packed, pack, pack_known, texts_at
+from pond.sessions.search_text import search_text
+from pond.sessions.stored_text import from_micros, to_micros, to_stored
+
+SLOT = 1 << 24  # messages that one source record may become, without running into the next record's places
+LAST = 1 << 62  # where the files beside a session stand: after every record there may ever be
+
+_TIME = pa.timestamp("us", "UTC")
+# The columns as readers send them: those of the tables, less what is filled in later.
+MESSAGE = pa.schema(
+    [
+        ("session_id", pa.string()), ("id", pa.string()), ("position", pa.int64()), ("timestamp", _TIME),
+        ("timestamp_text", pa.string()), ("role", pa.string()), ("source_agent", pa.string()),
+        ("project", pa.string()), ("content", pa.string()), ("search_text", pa.string()), ("title", pa.string()),
+        ("options", pa.string()), ("payloads", pa.string()),
+    ]
+)  # fmt: skip
+PART = pa.schema(
+    [
+        ("session_id", pa.string()), ("message_id", pa.string()), ("id", pa.string()), ("position", pa.int64()),
+        ("ordinal", pa.int32()), ("type", pa.string()), ("provenance", pa.string()), ("variant_data", pa.string()),
+        ("options", pa.string()), ("payloads", pa.string()), ("data_hash", pa.string()), ("data_size", pa.int64()),
+        ("data", pa.large_binary()),
+    ]
+)  # fmt: skip
+_OWN = frozenset(("kind", "id", "session_id", "message_id", "type", "provenance", "options"))
+_MAY_HOLD_PAYLOADS = ("file", "tool_result")
+_PLAIN = len("2026-01-02T03:04:05.678Z")
+_NOTHING = encode({})
+
+Titler = Callable[[JsonObject], str | None]
+
+
+def session_row(event: JsonObject, ingested_at: int) -> JsonObject:
+    """Return the row of a session."""
+    micros, spelled = _time(event.get("created_at"))
+    row: JsonObject = {name: _stored(event.get(name)) for name in ("id", "parent_session_id", "parent_message_id")}
+    row |= {"source_agent": to_stored(event["source_agent"]), "created_at": micros, "created_at_text": spelled}
+    row |= {"project": to_stored(event["project"]), "options": encode(event["options"]), "ingested_at": ingested_at}
+    return row
+
+
+def _stored(text: str | None) -> str | None:
+    return None if text is None else to_stored(text)
+
+
+def _time(text: str | None) -> tuple[int | None, str | None]:
+    """Return the instant, and the text where the instant alone would be printed otherwise."""
+    if text is None:
+        return None, None
+    micros = to_micros(text)
+    if micros is None:
+        return None, to_stored(text)
+    # Milliseconds in UTC are printed as they came; that is nearly every time there is.
+    plain = len(text) == _PLAIN and text[10] == "T" and text[19] == "." and text[-1] == "Z"
+    return micros, None if plain or from_micros(micros) == text else to_stored(text)
+
+
+class Rows:
+    """Collects the rows of one session's messages and parts."""
+
+    def __init__(self, session: JsonObject, title_of: Titler | None = None) -> None:
+        self._session_id, self._agent = to_stored(session["id"]), to_stored(session["source_agent"])
+        self._project = to_stored(session["project"])
+        self._next, self._title_of = 0, title_of  # the place after the last record taken
+        self._beside = 0
+        self._hashes: set[str] = set()  # payloads of this session that have a row
+        self._clear()
+
+    def _clear(self) -> None:
+        self._messages: list[tuple[Json, ...]] = []
+        self._parts: list[tuple[Json, ...]] = []
+        self.size = 0  # bytes of text and payloads, roughly
+
+    def know_payloads(self, hashes: set[str]) -> None:
+        """Hear which payloads of the session are stored already: they are not stored a second time."""
+        self._hashes |= hashes
+
+    def __len__(self) -> int:
+        return len(self._messages) + len(self._parts)
+
+    def take(self, group: list[JsonObject]) -> None:
+        """Take the events of one source record: its messages, each followed by its parts."""
+        position = self._position(group[0])
+        known: dict[str, tuple[int, int]] = {}
+        parts: list[JsonObject] = []
+        head = None
+        number = 0
+        for event in [*group, None]:
+            if event is not None and event["kind"] == "part":
+                parts.append(event)
+                continue
+            if head is not None:
+                number = self._message(head, parts, position, known, number)
+                position += 1
+                parts = []
+            head = event
+
+    def _position(self, head: JsonObject) -> int:
+        pond = head["options"].get("pond")
+        seq = pond.get("seq") if type(pond) is dict else None
+        if type(pond) is dict and pond.get("as") == "beside":
+            self._beside += 1
+            return LAST + self._beside
+        place = seq if type(seq) is int and 0 <= seq < SLOT else self._next
+        self._next = max(self._next, place + 1)
+        return place * SLOT
+
+    def _message(
+        self, event: JsonObject, parts: list[JsonObject], position: int, known: dict[str, tuple[int, int]], number: int
+    ) -> int:
+        message_id = to_stored(event["id"])
+        for ordinal, part in enumerate(parts):
+            self._part(part, message_id, ordinal, position, known, number + ordinal)
+        options = event["options"]
+        places = None
+        if known and (found := pack_known(options, known)) is not None:
+            options, places = found[0], encode(found[1])
+        text = encode(options)
+        micros, spelled = _time(event.get("timestamp"))
+        role, content = event["role"], event.get("content")
+        title = self._title_of(options) if self._title_of is not None and role == "system" else None
+        self._messages.append(
+            (
+                self._session_id, message_id, position, micros, spelled, role, self._agent, self._project,
+                None if content is None else to_stored(content), search_text(role, parts) if parts else None,
+                None if title is None else to_stored(title), text, places,
+            )
+        )  # fmt: skip
+        self.size += len(text) + 200
+        return number + len(parts)
+
+    def _part(
+        self, part: JsonObject, message_id: str, ordinal: int, position: int, known: dict[str, tuple[int, int]],
+        number: int,
+    ) -> None:  # fmt: skip
+        kind, options = part["type"], part["options"]
+        variant = {name: value for name, value in part.items() if name not in _OWN}
+        places = digest = size = data = None
+        if kind in _MAY_HOLD_PAYLOADS and (packed := pack(variant)) is not None:
+            for index, text in enumerate(texts_at(variant, packed.places)):
+                known.setdefault(text, (number, index))
+            variant, places = packed.value, encode(packed.places)
+            digest, size, data = self._payload(packed)
+        fields = encode(variant)
+        self._parts.append(
+            (
+                self._session_id, message_id, to_stored(part["id"]), position, ordinal, kind, part["provenance"],
+                fields, encode(options) if options else _NOTHING, places, digest, size, data,
+            )
+        )  # fmt: skip
+        self.size += len(fields) + (size or 0) + 200
+
+    def _payload(self, packed: Packed) -> tuple[str, int | None, bytes | None]:
+        """Return the payload's hash, and its bytes where no row of the session has them yet."""
+        digest = sha256(packed.data).hexdigest()
+        if digest in self._hashes:
+            return digest, None, None
+        self._hashes.add(digest)
+        return digest, len(packed.data), packed.data
+
+    def flush(self) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        """Return the messages and the parts taken since the last time."""
+        made = _batch(self._messages, MESSAGE), _batch(self._parts, PART)
+        self._clear()
+        return made
+
+
+def _batch(rows: list[tuple[Json, ...]], schema: pa.Schema) -> pa.RecordBatch:
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
+    return pa.record_batch([pa.array(c, type=f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)

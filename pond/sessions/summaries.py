@@ -1,0 +1,83 @@
+"""Messages in short: their conversational text, and of each part what it is and how large, read without its payload."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pond.model.json_text import Json, JsonObject, encode
+from pond.sessions import base64_text
+from pond.sessions.load import fill_time, json_value, stored_id, with_micros
+from pond.sessions.stored_text import from_stored
+from pond.sessions.tables import MESSAGES, PARTS
+from pond.substrate import predicate, read
+from pond.substrate.store import Store
+
+CONVERSATION = "search_text IS NOT NULL"  # a message in which person or model said something
+_MESSAGE = ("id", "position", "timestamp", "timestamp_text", "role", "content", "search_text")
+_PART = ("message_id", "id", "ordinal", "type", "provenance", "variant_data", "payloads")
+
+
+def summaries(store: Store, session_id: str, wanted: pa.Table, *, injected: bool = True) -> list[JsonObject]:
+    """Return the messages at some of a session's `places` in short, in order; without `injected`, only conversation."""
+    ids = wanted["id"].to_pylist()
+    if not ids:
+        return []
+    # By place first: of rows that lie elsewhere in the session no id is looked at, and nothing else of them read.
+    ends = pc.min_max(wanted["position"]).as_py()
+    here = predicate.all_of(
+        predicate.equals("session_id", stored_id(session_id)),
+        f"position >= {ends['min']} AND position <= {ends['max']}",
+    )
+    rows = with_micros(
+        read.rows(store, MESSAGES, _MESSAGE, predicate.all_of(here, predicate.one_of("id", ids))), "timestamp"
+    )
+    shown = None if injected else predicate.equals("provenance", "conversational")
+    parts = _parts(store, predicate.all_of(here, predicate.one_of("message_id", ids), shown))
+    rows.sort(key=lambda row: (row["position"], row["id"]))
+    return [_summary(row, parts.get(row["id"], [])) for row in rows]
+
+
+def _parts(store: Store, where: str | None) -> dict[str, list[JsonObject]]:
+    rows: list[JsonObject] = read.rows(store, PARTS, _PART, where).to_pylist()
+    parts: dict[str, list[JsonObject]] = {}
+    for row in sorted(rows, key=lambda row: (row["ordinal"], row["id"])):
+        parts.setdefault(row["message_id"], []).append(_part_summary(row))
+    return parts
+
+
+def _summary(row: JsonObject, parts: list[JsonObject]) -> JsonObject:
+    summary: JsonObject = {"id": from_stored(row["id"]), "role": row["role"]}
+    fill_time(summary, "timestamp", row)
+    said = row["search_text"] if row["content"] is None else from_stored(row["content"])
+    return {**summary, "text": said or "", "parts_summary": parts}
+
+
+def _part_summary(row: JsonObject) -> JsonObject:
+    variant: JsonObject = json_value(row["variant_data"])
+    summary: JsonObject = {"id": from_stored(row["id"]), "type": row["type"], "provenance": row["provenance"]}
+    name = variant.get("file_name" if row["type"] == "file" else "name")
+    if name is not None:
+        summary["name"] = name
+    if "media_type" in variant:
+        summary["media_type"] = variant["media_type"]
+    packed = sum(length for _, length, _ in json_value(row["payloads"])) if row["payloads"] else 0
+    return {**summary, "size_bytes": _size(row["type"], variant) + packed}
+
+
+def _size(kind: str, variant: JsonObject) -> int:
+    """Return the size of the content that stands in the row itself: a text's bytes, or those of a value's JSON."""
+    match kind:
+        case "file":
+            encoded = base64_text.read(variant["data"])
+            return _bytes(variant["data"]) if encoded is None else len(encoded[0])
+        case "tool_call":
+            return _bytes(variant["params"])
+        case "tool_result":
+            return _bytes(variant["result"]) if "result" in variant else 0
+        case _:
+            return _bytes(variant.get("text") or variant.get("reason") or "")
+
+
+def _bytes(value: Json) -> int:
+    return len(value.encode("utf-8", "surrogatepass")) if type(value) is str else len(encode(value))

@@ -1,0 +1,97 @@
+"""The tables of the sessions consumer: the three canonical types, and a ledger of what pond notes about its sources.
+
+Columns hold each canonical field once. Beside them: `position`, the place in the session's log; `payloads`, where the
+bytes of `data` belong; a time's own text where microseconds would print another; and what search filters by. JSON is
+stored as text: Lance's own JSON type changes values (decision 0013).
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from pond.substrate.table import Index, Table, blob, key, packed
+
+DIMENSIONS = 384  # of the vectors that an embedding model makes of `search_text`; null until one does
+_LONG, _SHORT = 1 << 18, 1 << 16  # read a session at a time, and read in single rows
+_TIME = pa.timestamp("us", "UTC")
+
+
+def _text(name: str) -> pa.Field:
+    return pa.field(name, pa.string())
+
+
+SESSIONS = Table(
+    "sessions",
+    (
+        key("id", 1),
+        _text("parent_session_id"),
+        _text("parent_message_id"),
+        _text("source_agent"),
+        pa.field("created_at", _TIME),
+        _text("created_at_text"),
+        _text("project"),
+        packed("options", _SHORT),
+        pa.field("ingested_at", _TIME),
+    ),
+    version=1,
+    indexes=(Index("parent_session_id", "BTREE"), Index("source_agent", "BITMAP"), Index("project", "BITMAP")),
+)
+
+# Letters of every language alike (search-language-neutral-index): no stemming, no stop words of any one.
+_WORDS = {"base_tokenizer": "icu/split", "stem": False, "remove_stop_words": False, "with_position": True}
+
+MESSAGES = Table(
+    "messages",
+    (
+        # A source's ids are unique within a session only (lance-table-creation-session-scoped-pk).
+        key("session_id", 1),
+        key("id", 2),
+        pa.field("position", pa.int64()),
+        pa.field("timestamp", _TIME),
+        _text("timestamp_text"),
+        _text("role"),
+        _text("source_agent"),
+        _text("project"),
+        packed("content", _SHORT),
+        packed("search_text", _SHORT),
+        _text("title"),
+        pa.field("vector", pa.list_(pa.float16(), DIMENSIONS)),
+        _text("embedding_model"),
+        packed("options", _LONG),
+        _text("payloads"),
+    ),
+    version=1,
+    # No index on time: at a million rows a wide range is answered faster without one.
+    indexes=(
+        Index("session_id", "BTREE"),
+        Index("role", "BITMAP"),
+        Index("source_agent", "BITMAP"),
+        Index("project", "BITMAP"),
+        Index("search_text", "INVERTED", _WORDS),
+    ),
+)
+
+PARTS = Table(
+    "parts",
+    (
+        key("session_id", 1),
+        key("message_id", 2),
+        key("id", 3),
+        pa.field("position", pa.int64()),
+        pa.field("ordinal", pa.int32()),
+        _text("type"),
+        _text("provenance"),
+        packed("variant_data", _LONG),
+        packed("options", _LONG),
+        _text("payloads"),
+        _text("data_hash"),
+        pa.field("data_size", pa.int64()),
+        blob("data"),
+    ),
+    version=1,
+    indexes=(Index("session_id", "BTREE"), Index("type", "BITMAP")),
+)
+
+LEDGER = Table("ledger", (key("kind", 1), key("id", 2), packed("value", _SHORT)), version=1)
+
+TABLES = (SESSIONS, MESSAGES, PARTS, LEDGER)

@@ -1,0 +1,59 @@
+"""What a session is called: the client's own title, else how its first prompt begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from pond.sessions.stored_text import from_stored
+from pond.sessions.tables import MESSAGES
+from pond.substrate import predicate, read
+from pond.substrate.store import Store
+
+_LONGEST = 100  # characters
+
+
+def titles(store: Store, session_ids: Iterable[str]) -> dict[str, str]:
+    """Return the titles of sessions, ids as stored; a session that nobody said anything in has none."""
+    ids = list(session_ids)
+    own = _shown(_newest_titles(store, ids))
+    return own | _shown(_first_prompts(store, [id for id in ids if id not in own]))
+
+
+def _shown(texts: dict[str, str]) -> dict[str, str]:
+    """Return the first line of each text that says anything, cut where it is long."""
+    lines = {id: next((line.strip() for line in text.splitlines() if line.strip()), "") for id, text in texts.items()}
+    return {
+        id: line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…" for id, line in lines.items() if line
+    }
+
+
+def _newest_titles(store: Store, ids: list[str]) -> dict[str, str]:
+    if not ids:
+        return {}
+    where = predicate.all_of(predicate.one_of("session_id", ids), "title IS NOT NULL")
+    rows = read.rows(store, MESSAGES, ["session_id", "title", "position", "id"], where)
+    newest = _of_last_row(rows.sort_by([("position", "ascending"), ("id", "ascending")]), "title")
+    return {id: from_stored(title) for id, title in newest.items()}
+
+
+def _first_prompts(store: Store, ids: list[str]) -> dict[str, str]:
+    """Return the first text of the person in each session; only that one is read."""
+    if not ids:
+        return {}
+    said = predicate.all_of(
+        predicate.one_of("session_id", ids), predicate.equals("role", "user"), "search_text IS NOT NULL"
+    )
+    places = read.rows(store, MESSAGES, ["session_id", "position"], said)
+    first = places.group_by("session_id").aggregate([("position", "min")])["position_min"].to_pylist()
+    if not first:
+        return {}
+    at = f"position IN ({', '.join(map(str, sorted(set(first))))})"
+    rows = read.rows(store, MESSAGES, ["session_id", "search_text", "position", "id"], predicate.all_of(said, at))
+    return _of_last_row(rows.sort_by([("position", "descending"), ("id", "descending")]), "search_text")
+
+
+def _of_last_row(rows: pa.Table, column: str) -> dict[str, str]:
+    """Return a value for each session: that of its last row."""
+    return dict(zip(rows["session_id"].to_pylist(), rows[column].to_pylist(), strict=True))
