@@ -11,12 +11,29 @@ from pond._version import __version__
 
 # Verb -> module and one line of help. A module has `run`, or `commands` for verbs of its own.
 VERBS: dict[str, tuple[str, str]] = {
+    "sync": (
+        "pond.cli.sync",
+        "Store what the clients of this machine have added, and keep the lake's indexes up to date.",
+    ),
+    "ingest": ("pond.cli.ingest", "Store sessions in the lake: what is new in files of any client."),
+    "list": ("pond.cli.listing", "List the sessions of the lake, the most recently active first."),
+    "get": ("pond.cli.get", "Show a session of the lake, a page at a time, or one message of it."),
+    "restore": (
+        "pond.cli.restore",
+        "Write stored sessions as their own client's files again, as another client's, or as canonical events.",
+    ),
     "convert": (
         "pond.cli.convert",
         "Turn sessions into canonical events, their own client's files again, or another client's sessions.",
     ),
     "verify": ("pond.cli.verify", "Prove on your own files that the round trip through canonical changes no value."),
+    "status": ("pond.cli.status", "Say what the lake holds, how it stands, and what is about to be lost elsewhere."),
+    "optimize": ("pond.cli.optimize", "Bring indexes up to date, put small files together, delete old versions."),
+    "export": ("pond.cli.export", "Write sessions of the lake to a compact archive."),
+    "import": ("pond.cli.import_", "Take the sessions of an archive into the lake, as far as they are new."),
+    "erase": ("pond.cli.erase", "Erase sessions and their children for good, so that no sync brings them back."),
     "clients": ("pond.cli.clients", "List the clients pond reads and writes, versions verified and known limits."),
+    "config": ("pond.cli.config", "Show the settings that hold here, and where each comes from."),
     "golden": ("pond.cli.golden", "Say what a change did to the goldens, and whether stored rows keep their keys."),
     "map": ("pond.cli.map", "Check, format and explain mapping files."),
 }
@@ -95,38 +112,41 @@ def _run(function: Callable[..., int], name: str, arguments: list[str]) -> int:
 
     values = parse(function, arguments)
     if values is None:
-        return _with_typer(function, name, arguments)
+        values, code = _with_typer(function, name, arguments)
+        if values is None:
+            return code
     try:
         return function(**values)
     except PondError as error:
         return refuse(error)
 
 
-def _with_typer(function: Callable[..., int], name: str, arguments: list[str]) -> int:
-    """Let typer read the arguments: it knows every form, explains mistakes and prints help, and takes its time."""
+def _with_typer(
+    function: Callable[..., int], name: str, arguments: list[str]
+) -> tuple[dict[str, Any] | None, int]:  # fmt: skip
+    """Let typer read the arguments: it knows every form, explains mistakes and prints help, and takes its time.
+
+    Return the values, or None and the exit code. Typer itself does not run the command: it has its own idea of what an
+    interrupt means.
+    """
     import typer
 
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    taken: list[dict[str, Any]] = []
 
     def call(**values: Any) -> None:
-        from pond.cli.show import refuse
-        from pond.diagnostics.diagnostic import PondError
-
-        try:
-            code = function(**values)
-        except PondError as error:
-            code = refuse(error)
-        raise typer.Exit(code)
+        taken.append(values)
 
     call.__doc__ = function.__doc__
     call.__signature__ = __import__("inspect").signature(function)  # type: ignore[attr-defined]
     call.__annotations__ = function.__annotations__
     app.command()(call)
+    code = 0
     try:
         app(arguments, prog_name=name)
     except SystemExit as exit:
-        return exit.code if isinstance(exit.code, int) else 2
-    return 0
+        code = exit.code if isinstance(exit.code, int) else 2
+    return (taken[0] if taken else None), code
 
 
 if __name__ == "__main__":

@@ -1,0 +1,52 @@
+"""`pond ingest`: sessions into the lake."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from pond.cli.config import Lake
+from pond.cli.ingested import as_json, exit_code, show
+from pond.cli.show import Progress, print_json
+from pond.codec.registry import CANONICAL, clients
+from pond.config.load import load
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.handlers.ingest import Request, ingest
+
+
+def run(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Session files, directories (a client's store), or - for stdin."),
+    ],
+    client: Annotated[
+        str | None, typer.Option("--client", metavar="CLIENT", help="The client that wrote them; detected when absent.")
+    ] = None,
+    project: Annotated[
+        str | None, typer.Option("--project", metavar="DIR", help="The project of a session whose source names none.")
+    ] = None,
+    lake: Lake = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what is new, and store nothing.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", metavar="N", help="Processes that read; all cores when absent.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> int:
+    """Store sessions in the lake: what is new in these files, whichever client wrote them."""
+    known = [*clients(), CANONICAL]
+    if client is not None and client not in known:
+        raise UsageError(Diagnostic("usage", f"unknown client `{client}`", help=f"known: {', '.join(known)}"))
+    settings = load({"lake": lake})
+    progress = Progress(0, "ingesting")
+    try:
+        request = Request([(text, client) for text in inputs], project, dry_run, processes=jobs)
+        summary = ingest(settings, request, progress.of)
+    finally:
+        progress.end()
+    if json:
+        print_json(as_json(summary), sys.stdout)
+    else:
+        show(summary, dry_run)
+    missing = any(text != "-" and not os.path.lexists(text) for text in inputs)
+    return exit_code(summary, missing)

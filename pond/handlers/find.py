@@ -1,0 +1,116 @@
+"""Ids as people give them: whole, or the beginning of one as long as only one begins so.
+
+The ids of subagents may begin with their parent's whole id: what begins such a family means its head.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.sessions.stored_text import from_stored, stored_beginnings, to_stored
+from pond.sessions.tables import MESSAGES, SESSIONS
+from pond.substrate import predicate, read
+from pond.substrate.store import Store
+
+_CANDIDATES = 10
+_SHORTEST = 8  # characters of an id that is shown in short
+
+
+@dataclass(frozen=True)
+class Found:
+    """A session, or one message of it."""
+
+    session_id: str
+    message_id: str | None = None
+
+
+def session(store: Store, text: str) -> str:
+    """Return the id of the session meant; raise UsageError where there is none, or more than one."""
+    return _only(text, "session", _sessions(store, text)).session_id
+
+
+def session_or_message(store: Store, text: str) -> Found:
+    """Return the session or message meant; sessions come first, then messages of all sessions."""
+    found = _sessions(store, text)
+    return _only(text, "session" if found else "session or message", found or _messages(store, text))
+
+
+def message(store: Store, session_id: str, text: str) -> Found:
+    """Return the message of one session that is meant; raise UsageError where there is none, or more than one."""
+    return _only(text, "message", _messages(store, text, predicate.equals("session_id", to_stored(session_id))))
+
+
+def short_ids(ids: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
+    """Return for each wanted id the shortest text, of eight characters or more, that finds it among all these ids."""
+    heads = sorted(_heads(ids))
+    known = set(heads)
+    return {id: _short(id, heads) if id in known else id for id in wanted}
+
+
+def _short(id: str, heads: list[str]) -> str:
+    # Whatever shares most with an id stands beside it in the order of all.
+    at = bisect(heads, id)
+    shared = max(_shared(id, other) for other in ("", *heads[max(at - 2, 0) : at - 1], *heads[at : at + 1]))
+    return id[: max(shared + 1, _SHORTEST)]
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many characters two texts have in common at their beginnings."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _heads(ids: Iterable[str]) -> Iterator[str]:
+    """Yield the ids that do not continue another of them."""
+    known = set(ids)
+    for id in known:
+        parent = id
+        while "/" in parent:
+            parent = parent.rpartition("/")[0]
+            if parent in known:
+                break
+        else:
+            yield id
+
+
+def _sessions(store: Store, text: str) -> list[Found]:
+    rows = read.rows(store, SESSIONS, ["id"], predicate.equals("id", to_stored(text)))
+    if not rows.num_rows:
+        rows = read.rows(store, SESSIONS, ["id"], _begins(text))
+    return [Found(id) for id in sorted(_heads(map(from_stored, rows["id"].to_pylist())))]
+
+
+def _messages(store: Store, text: str, here: str | None = None) -> list[Found]:
+    for where in (predicate.equals("id", to_stored(text)), _begins(text)):
+        rows = read.rows(
+            store, MESSAGES, ["session_id", "id"], predicate.all_of(here, where), limit=_CANDIDATES + 1
+        ).to_pylist()  # fmt: skip
+        if rows:
+            pairs = sorted((row["session_id"], row["id"]) for row in rows)
+            return [Found(from_stored(session), from_stored(message)) for session, message in pairs]
+    return []
+
+
+def _begins(text: str) -> str:
+    return " OR ".join(f"({predicate.begins_with('id', start)})" for start in stored_beginnings(text))
+
+
+def not_found(what: str, text: str) -> UsageError:
+    """Return the refusal of an id that nothing has."""
+    return UsageError(Diagnostic("lake-not-found", f"no {what} `{text}`", help="`pond list` shows what is there"))
+
+
+def _only(text: str, what: str, found: list[Found]) -> Found:
+    if not found:
+        raise not_found(what, text)
+    if len(found) > 1:
+        shown = [
+            each.session_id if each.message_id is None else f"{each.message_id} in {each.session_id}" for each in found
+        ]
+        more = len(shown) > _CANDIDATES
+        help = "one of " + ", ".join(shown[:_CANDIDATES]) + (", …" if more else "")
+        count = f"more than {_CANDIDATES}" if more else str(len(shown))
+        raise UsageError(Diagnostic("lake-ambiguous", f"`{text}` may be any of {count}", help=help))
+    return found[0]

@@ -1,0 +1,171 @@
+"""Sources into the lake: what is new in them, each row once, whatever else is being written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pond.codec.convert import find_files
+from pond.codec.report import Report
+from pond.config.settings import Settings
+from pond.handlers.crew import DIED, Crew
+from pond.handlers.memory import bound_memory
+from pond.handlers.reading import Ended, Task, read_source
+from pond.handlers.sources import Change
+
+if TYPE_CHECKING:  # Lance is loaded after the reading processes are forked
+    from pond.handlers.intake import Intake
+    from pond.handlers.planning import Plan
+
+_WORTH_PROCESSES = 8 << 20  # bytes of sources; below, starting them costs more than they save
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to ingest: files, folders or `-`; each may come with the client whose store it is."""
+
+    inputs: Sequence[tuple[str, str | None]]
+    project: str | None = None
+    dry_run: bool = False
+    live: bool = False  # the sources are being written: one that does not say yet where it belongs is left for later
+    processes: int | None = None
+
+
+@dataclass(slots=True)
+class Summary:
+    """What an ingest did."""
+
+    files: dict[str, int] = field(default_factory=lambda: {change.value: 0 for change in Change})
+    bytes: int = 0
+    new_sessions: int = 0
+    new_messages: int = 0
+    new_parts: int = 0
+    waiting: int = 0  # files that were only just begun
+    erased: int = 0  # sessions left out because they were erased
+    known_faults: int = 0  # reported when their file was first read; it is unchanged
+    report: Report = field(default_factory=Report)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A source file, as the file system shows it."""
+
+    name: str
+    path: Path | None
+    client: str | None
+    size: int = 0
+    mtime_ns: int = 0
+
+
+Tick = Callable[[int, int, str], None]  # bytes behind us, bytes in all, and what was counted so far
+
+
+def _nothing(done: int, total: int, counted: str) -> None:
+    """Nobody watches."""
+
+
+def ingest(settings: Settings, request: Request, tick: Tick = _nothing) -> Summary:
+    """Store what the sources hold and the lake does not; return what happened.
+
+    Unchanged files are recognised without opening them, grown ones are read from where they grew. Nothing stored is
+    changed (adapter-integrity-additive-sync); faults are in the report, and everything else goes in.
+    """
+    bound_memory()
+    summary = Summary()
+    found = list(discover(request.inputs, summary.report))
+    total = sum(each.size for each in found)
+    count = request.processes or (os.cpu_count() or 1 if total >= _WORTH_PROCESSES else 1)
+    with closing(Crew(read_source, count if count > 1 else 0, lambda task: task.near)) as crew:
+        plan, intake = _opened(settings, request, summary)
+        done = _Done(total, tick, summary)
+        for task, frame in crew.run(_tasks(found, plan, done)):
+            if frame is DIED:
+                ended = Ended()
+                ended.report.error("output-failed", "the process that read it died", task.name)
+                intake.take(task, ended)
+            elif frame is not None:
+                intake.take(task, frame)
+                done.at(task, frame)
+        intake.close()
+    return summary
+
+
+def _opened(settings: Settings, request: Request, summary: Summary) -> tuple[Plan, Intake]:
+    """Open the lake: what is in it decides what to read, and takes what was read."""
+    from pond.handlers.intake import Intake
+    from pond.handlers.lake import opened
+    from pond.handlers.planning import Plan
+    from pond.sessions.writing import prepare
+
+    store = opened(settings)
+    if not request.dry_run:
+        prepare(store)
+    known_ids: dict[str, set[str]] = {}
+    rows = settings.ingest.rows_per_commit
+    intake = Intake(store, summary, known_ids, rows, dry_run=request.dry_run)
+    return Plan(store, request, summary, known_ids), intake
+
+
+def discover(inputs: Sequence[tuple[str, str | None]], report: Report) -> Iterator[Found]:
+    """Yield the files that the inputs name, once each; report what is missing."""
+    seen: set[str] = set()
+    for text, client in inputs:
+        if text == "-":
+            yield Found("<stdin>", None, client)
+            continue
+        path = Path(text)
+        if not os.path.lexists(path):
+            report.error("source-unreadable", "no such file or directory", text)
+        for file in find_files(path, report) if path.is_dir() else [path] if os.path.lexists(path) else []:
+            if (absolute := os.path.abspath(file)) not in seen:
+                seen.add(absolute)
+                yield _looked_at(file, client)
+
+
+def _looked_at(file: Path, client: str | None) -> Found:
+    try:
+        stat = os.stat(file)
+        return Found(str(file), file, client, stat.st_size, stat.st_mtime_ns)
+    except OSError:
+        return Found(str(file), file, client)  # reported when it is opened
+
+
+class _Done:
+    """How much is behind us: bytes, files, and sessions stored."""
+
+    def __init__(self, total: int, tick: Tick, summary: Summary) -> None:
+        self._total, self._tick, self._summary = total, tick, summary
+        self._files = self._ended = 0
+        self._places: dict[str, int] = {}  # of the sources that are being read
+
+    def skip(self, size: int) -> None:
+        self._files += 1
+        self._ended += size
+        self._tell()
+
+    def at(self, task: Task, frame: object) -> None:
+        if isinstance(frame, Ended):
+            self._places.pop(task.name, None)
+            self._files += 1
+            self._ended += task.size
+        else:
+            self._places[task.name] = getattr(frame, "place", self._places.get(task.name, 0))
+        self._tell()
+
+    def _tell(self) -> None:
+        counted = f"{self._files} files, {self._summary.new_sessions} new sessions"
+        self._tick(self._ended + sum(self._places.values()), self._total, counted)
+
+
+def _tasks(found: list[Found], plan: Plan, done: _Done) -> Iterator[Task]:
+    """Yield what has to be read, the largest first: the processes then end together."""
+    for each in sorted(found, key=lambda each: -each.size):
+        task = plan.task_for(each)
+        if task is None:
+            done.skip(each.size)
+        else:
+            yield task

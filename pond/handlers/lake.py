@@ -1,0 +1,20 @@
+"""Which lake a request is about: the one place where settings and a namespace become a store."""
+
+from __future__ import annotations
+
+from pond.config.settings import Settings
+from pond.sessions.tables import SESSIONS
+from pond.substrate.catalog import Catalog
+from pond.substrate.store import Store
+
+
+def opened(settings: Settings) -> Store:
+    """Return the store of the settings' lake and namespace (wire-namespace-resolution)."""
+    return Store(Catalog(settings.lake, settings.storage, settings.namespace))
+
+
+def existing(settings: Settings) -> Store:
+    """Return the store of a lake to read from; raise Missing where there is none, and make nothing."""
+    store = opened(settings)
+    store.handle(SESSIONS)
+    return store
