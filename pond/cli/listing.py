@@ -1,0 +1,106 @@
+"""`pond list`: the sessions of the lake, the most recently active first."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from pond.cli.config import Lake
+from pond.cli.reading import clock
+from pond.cli.show import print_json
+from pond.cli.terminal import fitted, in_line, say, width
+from pond.config.load import load
+from pond.handlers import find
+from pond.handlers.lake import existing
+from pond.handlers.listing import LIMIT, Wanted, recent
+from pond.handlers.times import instant
+from pond.model.json_text import JsonObject
+
+_HEADS = ("id", "active (UTC)", "client", "msgs", "subs", "project", "title")
+_CLIENT, _PROJECT, _TITLE = 2, 5, 6
+_WIDEST_CLIENT = 16
+_NARROWEST_PROJECT, _WIDEST_PROJECT, _NARROWEST_TITLE = 8, 24, 12
+
+
+def run(
+    client: Annotated[
+        str | None, typer.Option("--client", metavar="CLIENT", help="Only sessions that this client recorded.")
+    ] = None,
+    project: Annotated[
+        str | None, typer.Option("--project", metavar="DIR", help="Only sessions of this project, or below this one.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="TIME", help="Active since then: 2026-03-14, 12h, 7d, 2w.")
+    ] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not active since then.")] = None,
+    parent: Annotated[
+        str | None, typer.Option("--parent", metavar="SESSION", help="The children of this session.")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Children too, each for itself; without it a session stands for its children.")
+    ] = False,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="Sessions to show at most.")] = LIMIT,
+    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    lake: Lake = None,
+) -> int:
+    """List the sessions of the lake, the most recently active first; times are UTC."""
+    store = existing(load({"lake": lake}))
+    now = datetime.now(UTC)
+    since_, until_ = (None if time is None else instant(time, now) for time in (since, until))
+    of = None if parent is None else find.session(store, parent)
+    found = recent(store, Wanted(client, project and _place(project), since_, until_, of, everything, limit))
+    if json:
+        print_json(found, sys.stdout)
+        return 0
+    for line in _table(found["sessions"], _columns()):
+        say(line)
+    if found["sessions_remaining"]:
+        say(f"… {found['sessions_remaining']} more: --limit N")
+    return 0
+
+
+def _place(project: str) -> str:
+    """Return a project as sessions name theirs: a directory given from here, or from home, by its whole path."""
+    return os.path.abspath(os.path.expanduser(project)) if project.startswith((".", "~")) else project
+
+
+def _columns() -> int | None:
+    """Return how wide the terminal is; None where there is none, and nothing is cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _table(sessions: list[JsonObject], columns: int | None) -> Iterator[str]:
+    rows = [_row(session) for session in sessions]
+    if not rows:
+        return
+    widths = [max(map(width, column)) for column in zip(_HEADS, *rows, strict=True)]
+    if columns is not None:
+        _fit(widths, columns)
+    for row in (_HEADS, *rows):
+        cells = zip(row, widths, strict=True)
+        # Of a path the end says most.
+        yield "  ".join(fitted(cell, room, keep_end=at == _PROJECT) for at, (cell, room) in enumerate(cells)).rstrip()
+
+
+def _fit(widths: list[int], columns: int) -> None:
+    """Make room on a terminal: client, project and title are cut, what names a session never is."""
+    widths[_CLIENT] = min(widths[_CLIENT], _WIDEST_CLIENT)
+    rest = columns - sum(widths[:_PROJECT]) - 2 * _TITLE
+    widths[_PROJECT] = min(widths[_PROJECT], max(_NARROWEST_PROJECT, min(_WIDEST_PROJECT, rest // 3)))
+    widths[_TITLE] = min(widths[_TITLE], max(_NARROWEST_TITLE, rest - widths[_PROJECT]))
+
+
+def _row(session: JsonObject) -> tuple[str, ...]:
+    return (
+        in_line(session["prefix"]),
+        clock(session["active_at"])[:16] if "active_at" in session else "",
+        in_line(session["source_agent"]),
+        str(session["messages"]),
+        str(session["children"] or ""),
+        in_line(session["project"]),
+        in_line(session.get("title", "")),
+    )

@@ -1,0 +1,26 @@
+"""Times as people give them: a date, an instant, or how long ago."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_AGO = re.compile(r"(?P<count>[0-9]{1,9})(?P<unit>[mhdw])", re.ASCII)
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def instant(text: str, now: datetime) -> int:
+    """Return the microseconds from 1970 to the time meant; one without a zone is in UTC, as everything pond shows."""
+    try:
+        if ago := _AGO.fullmatch(text):
+            meant = now - timedelta(**{_UNITS[ago["unit"]]: int(ago["count"])})
+        else:
+            meant = datetime.fromisoformat(text)
+            meant = meant if meant.tzinfo else meant.replace(tzinfo=UTC)
+        return (meant - _EPOCH) // timedelta(microseconds=1)
+    except (ValueError, OverflowError):
+        help = "a date (2026-03-14), a time (2026-03-14T09:26Z), or how long ago: 90m, 12h, 7d, 2w"
+        raise UsageError(Diagnostic("usage", f"expected a time, found `{text}`", help=help)) from None
