@@ -1,0 +1,80 @@
+"""`pond restore`: sessions of the lake as a client's own files."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from pond.cli.conversion import KeepOrigin, LossReport, MapPath, OnLoss, answering, order_of, target_directory, tell
+from pond.cli.show import summary
+from pond.codec.registry import CANONICAL
+from pond.codec.report import Report
+from pond.config.load import load
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.handlers.lake import opened
+from pond.handlers.restore import OWN, Restored, every, named, restore, stream
+from pond.model.json_text import JsonObject
+from pond.substrate.store import Store
+
+
+def run(
+    sessions: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SESSION...", help="Ids of stored sessions, or unambiguous beginnings of them."),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="CLIENT", help="The client to write for, or `canonical`; each its own if absent."),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="DIR", help="The directory to write into; `canonical` needs none."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Restore every session of the lake.")] = False,
+    project: Annotated[
+        str | None, typer.Option("--project", metavar="DIR", help="With --all: only sessions of this project.")
+    ] = None,
+    client: Annotated[
+        str | None, typer.Option("--client", metavar="CLIENT", help="With --all: only sessions of this client.")
+    ] = None,
+    lake: Annotated[str | None, typer.Option("--lake", metavar="PLACE", help="The lake to read from.")] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print a summary as JSON (on stdout with -o, else on stderr).")
+    ] = False,
+    keep_origin: KeepOrigin = False,
+    map_path: MapPath = None,
+    loss_report: LossReport = None,
+    on_loss: OnLoss = "warn",
+) -> int:
+    """Write stored sessions as their own client's files again, as another client's, or as canonical events."""
+    order = order_of(to or OWN, on_loss, keep_origin, map_path)
+    if output is None and to != CANONICAL:
+        raise _refusal("a client's sessions are files and need a directory", "name it with -o DIR")
+    target = target_directory(output) if output is not None else None
+    store, report = opened(load({"lake": lake})), Report()
+    rows = _chosen(store, sessions or [], everything, project, client)
+    made: list[Restored] = []
+    with answering() as out:
+        if target is None:
+            stream(store, rows, order, out, report)
+        else:
+            for one in restore(store, rows, order, target, report):
+                made.append(one)
+                if not json:
+                    out.write(os.fsencode(one.path) + b"\n")
+    written = [{"session": one.session_id, "client": one.client, "path": str(one.path)} for one in made]
+    return tell(report, order, output, loss_report, {**summary(report), "written": written} if json else None)
+
+
+def _chosen(
+    store: Store, sessions: list[str], everything: bool, project: str | None, client: str | None
+) -> list[JsonObject]:
+    if everything == bool(sessions):
+        raise _refusal("expected sessions, or --all", "`pond list` shows what is there")
+    if not everything and (project or client):
+        raise _refusal("--project and --client choose among all sessions", "use them with --all")
+    return every(store, project, client) if everything else named(store, sessions)
+
+
+def _refusal(message: str, help: str) -> UsageError:
+    return UsageError(Diagnostic("usage", message, help=help))
