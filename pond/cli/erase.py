@@ -1,0 +1,85 @@
+"""`pond erase`: sessions out of the lake, for good."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from pond.cli.config import Lake
+from pond.cli.show import Doing, print_json, refuse
+from pond.cli.terminal import in_line, say
+from pond.config.load import load
+from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
+from pond.handlers.erase import Erased, Family, Preview, erase, family, forget, preview
+from pond.handlers.lake import existing
+from pond.sessions.stored_text import from_stored
+
+
+def run(
+    sessions: Annotated[
+        list[str], typer.Argument(metavar="SESSION...", help="Ids, or how one begins as long as only one begins so.")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed where nobody can answer.")] = False,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Nothing else writes to the lake: also remove what unfinished writes left.")
+    ] = False,
+    take_back: Annotated[
+        bool, typer.Option("--forget", help="Forget that they were erased: a later sync may bring them in again.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+    lake: Lake = None,
+) -> int:
+    """Erase sessions and their children for good, and keep later syncs from bringing them back."""
+    store = existing(load({"lake": lake}))
+    families = [family(store, text) for text in sessions]
+    if take_back:
+        count = forget(store, families)
+        _print({"forgotten": count}, f"{count} sessions may come in again", json)
+        return 0
+    if not yes and not _agreed([preview(store, each) for each in families]):
+        say("nothing was erased")
+        return 1
+    with Doing() as doing:
+        done = erase(store, families, alone=alone, tell=doing.now)
+    what = f"erased {done.sessions} sessions, {done.messages} messages, {done.parts} parts"
+    _print(_as_json(families, done), what, json)
+    return _leftovers(done)
+
+
+def _agreed(wanted: Sequence[Preview]) -> bool:
+    """Show what would go, and ask."""
+    if not sys.stdin.isatty():
+        message = "nobody is there to be asked whether to erase"
+        raise UsageError(Diagnostic("usage", message, help="`--yes` erases without asking"))
+    for each in wanted:
+        title = f"  {in_line(each.title)}" if each.title else ""
+        print(f"{in_line(each.session_id)}{title}", file=sys.stderr)
+        facts = [in_line(each.client or "remains of an erased session"), in_line(each.project or "")]
+        print(f"  {'  '.join(filter(None, facts))}", file=sys.stderr)
+        print(f"  {each.messages} messages, {each.children} children", file=sys.stderr)
+    print("Erase this for good? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _as_json(families: Sequence[Family], done: Erased) -> dict[str, object]:
+    ids = dict.fromkeys(from_stored(id) for each in families for id in each.members)
+    return {
+        "ids": list(ids), "sessions": done.sessions, "messages": done.messages, "parts": done.parts, "left": done.left,
+    }  # fmt: skip
+
+
+def _print(value: dict[str, object], line: str, json: bool) -> None:
+    if json:
+        print_json(value, sys.stdout)
+    else:
+        say(line)
+
+
+def _leftovers(done: Erased) -> int:
+    if not done.left:
+        return 0
+    count = sum(map(len, done.left.values()))
+    message = f"{count} files of unfinished writes may still hold rows that were erased"
+    help = "when nothing else writes to the lake, run this again with `--alone`"
+    return refuse(PondError(Diagnostic("lake-leftovers", message, help=help)))

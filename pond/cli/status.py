@@ -1,0 +1,88 @@
+"""`pond status`: what the lake holds, and how it stands."""
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from pond.cli.config import Lake
+from pond.cli.show import drift_line, print_json, size
+from pond.cli.terminal import in_line, say
+from pond.config.load import load
+from pond.handlers.lake import existing
+from pond.handlers.retention import AHEAD, Retention
+from pond.handlers.status import Checks, Overview, checks, overview
+from pond.substrate.upkeep import TableHealth
+
+
+def run(
+    json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON document.")] = False,
+    lake: Lake = None,
+) -> int:
+    """Say what the lake holds, how its tables, indexes and sources stand, and what clients are about to delete."""
+    store = existing(load({"lake": lake}))
+    first = overview(store)
+    if json:
+        print_json(asdict(first) | asdict(checks(store, os.environ)), sys.stdout)
+        return 0
+    for line in _overview(first):
+        say(line)
+    sys.stdout.flush()  # the rest takes longer
+    for line in _checks(checks(store, os.environ)):
+        say(line)
+    return 0
+
+
+def _overview(found: Overview) -> Iterator[str]:
+    yield f"lake         {in_line(found.place)}"
+    clients = ", ".join(f"{in_line(name)} {count}" for name, count in found.clients.items())
+    yield f"sessions     {found.rows['sessions']}{f' ({clients})' if clients else ''}"
+    yield f"messages     {found.rows['messages']}"
+    yield f"parts        {found.rows['parts']}"
+    yield f"last ingest  {found.last_ingest or 'never'}"
+
+
+def _checks(found: Checks) -> Iterator[str]:
+    total = sum(table.bytes for table in found.tables.values())
+    yield f"size         {size(total)}"
+    for name, table in found.tables.items():
+        yield f"  {name:<11}{_table(table)}"
+    if any(index.unindexed for table in found.tables.values() for index in table.indexes):
+        yield "  what an index lacks is searched slowly; `pond optimize` adds it"
+    texts, embedded = found.embeddings.texts, sum(found.embeddings.models.values())
+    models = "".join(f", {in_line(name)} {count}" for name, count in found.embeddings.models.items())
+    yield f"embeddings   {embedded} of {texts} messages{models}"
+    sources = found.sources
+    yield f"sources      {sources.files} files, {size(sources.bytes)}, {sources.faults} faults"
+    if sources.gone:
+        yield f"  no longer there: {len(sources.gone)}; sessions that only the lake has: {len(sources.only_here)}"
+    if found.drift:
+        yield f"unnamed      {in_line(drift_line(found.drift))}"
+    if found.orphans:
+        yield f"incomplete   {found.orphans} messages of sessions that are not whole; the next `pond sync` ends that"
+    for id in found.erasing:
+        yield f"erasing      {in_line(id)} did not come to its end; run `pond erase {in_line(id)}` again"
+    for each in found.retention:
+        yield from _retention(each)
+
+
+def _table(table: TableHealth) -> str:
+    behind = [index.unindexed for index in table.indexes if index.unindexed]
+    indexes = f", {len(behind)} of {len(table.indexes)} indexes lack up to {max(behind)} rows" if behind else ""
+    return (
+        f"{table.rows:>9} rows  {size(table.bytes):>9}  {table.fragments} fragments, {table.versions} versions{indexes}"
+    )
+
+
+def _retention(found: Retention) -> Iterator[str]:
+    name, file = in_line(found.client), in_line(found.settings)
+    yield ""
+    if found.problem:
+        yield f"{name}: {in_line(found.problem)}"
+    else:
+        yield f"{name} deletes a session file {found.days} days after its last change."
+        yield f"  Files that go within {AHEAD} days: {found.due}; not in the lake as they are now: {found.unstored}."
+    yield f"  To keep them, write `{found.setting}` into {file}; `pond sync` takes them into the lake."

@@ -1,0 +1,60 @@
+"""Keeping the lake quick and small: indexes folded, fragments put together, old versions deleted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.sessions.tables import TABLES
+from pond.substrate import upkeep
+from pond.substrate.store import Store
+from pond.substrate.table import Table
+
+KEEP = "1h"  # long enough for every command that reads an older version to come to its end
+_TIME = re.compile(r"(?P<count>[0-9]{1,6})(?P<unit>[smhdw])", re.ASCII)
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+@dataclass(frozen=True)
+class Optimized:
+    """A table before and after; `indexes` are those that were behind."""
+
+    name: str
+    rows: int
+    indexes: list[str]
+    fragments: tuple[int, int]
+    versions: tuple[int, int]
+    bytes: tuple[int, int]
+
+
+def duration(text: str) -> timedelta:
+    """Return the time that `90m`, `12h`, `7d` or `2w` means; raise UsageError for anything else."""
+    found = _TIME.fullmatch(text)
+    if found is None:
+        help = "a number with s, m, h, d or w behind it: 0s, 90m, 12h, 7d, 2w"
+        raise UsageError(Diagnostic("usage", f"expected a time, found `{text}`", help=help))
+    return timedelta(**{_UNITS[found["unit"]]: int(found["count"])})
+
+
+def optimize(store: Store, keep: timedelta, tell: Callable[[str], None] = lambda _: None) -> list[Optimized]:
+    """Tidy every table that is there; versions younger than `keep` stay, and what others are writing just now."""
+    return [_optimized(store, table, keep, tell) for table in TABLES if store.existing(table) is not None]
+
+
+def _optimized(store: Store, table: Table, keep: timedelta, tell: Callable[[str], None]) -> Optimized:
+    before = upkeep.health(store, table)
+    tell(f"indexing {table.name}")
+    # Indexes first: rows that they know and rows that they do not are never put into one fragment.
+    indexes = upkeep.fold_indexes(store, table)
+    tell(f"compacting {table.name}")
+    upkeep.compact(store, table)
+    tell(f"cleaning {table.name}")
+    upkeep.clean(store, table, keep)
+    after = upkeep.health(store, table)
+    return Optimized(
+        table.name, after.rows, indexes, (before.fragments, after.fragments), (before.versions, after.versions),
+        (before.bytes, after.bytes),
+    )  # fmt: skip
