@@ -1,0 +1,142 @@
+"""Rows of a checked archive into a lake: what is not stored yet, in the order that keeps every crash harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pond.sessions import ledger
+from pond.sessions.archive.payloads import Payloads
+from pond.sessions.archive.select import with_children
+from pond.sessions.tables import MESSAGES, PARTS, SESSIONS
+from pond.sessions.writing import message_ids
+from pond.substrate import predicate, read, write
+from pond.substrate.snapshot import Snapshot
+from pond.substrate.store import Store
+from pond.substrate.table import Table
+
+Step = Callable[[int], None]
+
+_ROWS, _BYTES = 20_000, 32 << 20  # in one commit
+_AT_ONCE = 500  # ids in one question
+
+
+@dataclass
+class Plan:
+    """Which sessions of an archive are to be merged; ids as stored."""
+
+    taken: list[str] = field(default_factory=list)
+    other: list[str] = field(default_factory=list)  # stored with another client or project
+    erased: list[str] = field(default_factory=list)  # erased from the lake earlier
+    returned: list[str] = field(default_factory=list)  # erased earlier, and wanted back
+
+
+def plan(archive: Store, lake: Store, bring_back: bool) -> Plan:
+    """Return what is to be done with each session of the archive."""
+    made = Plan()
+    noted = ledger.notes(lake, ledger.ERASED).keys()
+    erased = noted if bring_back or not noted else _with_children(archive, noted)
+    for batch in read.batches(archive, SESSIONS, _SCOPE):
+        rows = list(zip(*(batch[name].to_pylist() for name in _SCOPE), strict=True))
+        stored = _scopes(lake, [row[0] for row in rows])
+        for id, *scope in rows:
+            if stored.get(id, scope) != scope:
+                made.other.append(id)
+            elif id in erased and not bring_back:
+                made.erased.append(id)
+            else:
+                made.taken.append(id)
+                made.returned += [id] * (id in noted)
+    return made
+
+
+def _with_children(archive: Store, erased: Iterable[str]) -> set[str]:
+    """Return the sessions erased with their children of an archive: whoever erased the one knew not of the others."""
+    children: dict[str, list[str]] = {}
+    for batch in read.batches(archive, SESSIONS, ["id", "parent_session_id"]):
+        for id, parent in zip(batch["id"].to_pylist(), batch["parent_session_id"].to_pylist(), strict=True):
+            children.setdefault(parent, []).append(id)
+    return with_children(erased, children)
+
+
+_SCOPE = ("id", "source_agent", "project")
+
+
+def merge(archive: Store, lake: Store, made: Plan, step: Step, dry: bool) -> dict[str, int]:
+    """Store the rows that are not stored yet; return how many of each table there were.
+
+    All parts come first and the sessions last: a message that is stored has all its parts, and a session all its
+    messages. What an interrupted run has stored is found by its keys in the next. `dry` only counts.
+    """
+    taken = pa.array(made.taken, pa.string())
+    counts: dict[str, int] = {}
+    payloads = Payloads(archive, lake)
+    for table, unstored in ((PARTS, _new_parts), (MESSAGES, _new_messages), (SESSIONS, _new_sessions)):
+        counts[table.name] = 0
+        for rows in _portions(_taken(archive, table, taken, step), table):
+            new = unstored(lake, rows)
+            if table is PARTS and not dry:
+                new = payloads.completed(new)
+            counts[table.name] += new.num_rows if dry else write.insert(lake, table, new)
+    return counts
+
+
+def _scopes(lake: Store, ids: list[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for start in range(0, len(ids), _AT_ONCE):
+        rows = read.rows(lake, SESSIONS, _SCOPE, predicate.one_of("id", ids[start : start + _AT_ONCE]))
+        found |= {row["id"]: [row["source_agent"], row["project"]] for row in rows.to_pylist()}
+    return found
+
+
+def _taken(archive: Store, table: Table, taken: pa.Array, step: Step) -> Iterator[pa.RecordBatch]:
+    for batch in Snapshot(archive, table).batches():
+        yield batch.filter(pc.is_in(batch[table.keys[0]], value_set=taken))
+        step(batch.num_rows)
+
+
+def _portions(batches: Iterable[pa.RecordBatch], table: Table) -> Iterator[pa.Table]:
+    """Yield the rows in portions of one commit each."""
+    waiting: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        if waiting and (rows + batch.num_rows > _ROWS or size + batch.nbytes > _BYTES):
+            yield pa.Table.from_batches(waiting, table.schema)
+            waiting, rows, size = [], 0, 0
+        waiting += [batch] if batch.num_rows else []
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+    if waiting:
+        yield pa.Table.from_batches(waiting, table.schema)
+
+
+def _new_parts(lake: Store, rows: pa.Table) -> pa.Table:
+    """Return the parts of messages that are not stored, as in every other writing: a stored message is complete."""
+    stored = message_ids(lake, pc.unique(rows["session_id"]).to_pylist())
+    pairs = zip(rows["session_id"].to_pylist(), rows["message_id"].to_pylist(), strict=True)
+    rows = rows.filter(pa.array([id not in stored.get(session, ()) for session, id in pairs], pa.bool_()))
+    return _without_stored(lake, PARTS, rows)  # those that an interrupted run has stored
+
+
+def _new_messages(lake: Store, rows: pa.Table) -> pa.Table:
+    return _without_stored(lake, MESSAGES, rows)
+
+
+def _new_sessions(lake: Store, rows: pa.Table) -> pa.Table:
+    return _without_stored(lake, SESSIONS, rows)
+
+
+def _without_stored(lake: Store, table: Table, rows: pa.Table) -> pa.Table:
+    """Return the rows whose keys are not stored: an empty batch is no commit."""
+    groups = pc.unique(rows[table.keys[0]]).to_pylist()
+    stored: set[tuple[str, ...]] = set()
+    for start in range(0, len(groups), _AT_ONCE):
+        where = predicate.one_of(table.keys[0], groups[start : start + _AT_ONCE])
+        stored |= set(_keys(table, read.rows(lake, table, table.keys, where)))
+    return rows.filter(pa.array([key not in stored for key in _keys(table, rows)], pa.bool_())) if stored else rows
+
+
+def _keys(table: Table, rows: pa.Table) -> Iterator[tuple[str, ...]]:
+    return zip(*(rows[name].to_pylist() for name in table.keys), strict=True)
