@@ -12,22 +12,23 @@ step = @printf '%-12s' '$(1)'; \
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check-format check-lint check-types check-layers check-generated check-golden check-tests \
-  generate format bench fuzz mutate clients lock clean
+  generate format bench fuzz torture mutate clients lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) ## Take the bundled sessions to canonical and back, then to another client, and show what becomes of them
+demo: $(READY) ## Store the bundled sessions in a scratch lake, list them, show one, restore it and take it to another client
 	@set -e; PATH="$(CURDIR)/$(BIN):$$PATH"; out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; \
-	  echo '$$ pond convert adapters/claude_code/fixtures/tour --to canonical'; \
-	  pond convert adapters/claude_code/fixtures/tour --to canonical > "$$out/tour.jsonl"; \
-	  head -n 10 "$$out/tour.jsonl" | cut -c 1-150; echo '  ...'; \
-	  echo '$$ pond convert tour.jsonl --to claude-code'; \
-	  pond convert "$$out/tour.jsonl" --to claude-code | head -n 3 | cut -c 1-150; echo '  ...'; \
-	  echo '$$ pond verify adapters/claude_code/fixtures/tour adapters/codex/fixtures/tour'; \
-	  pond verify adapters/claude_code/fixtures/tour adapters/codex/fixtures/tour; \
-	  echo '$$ pond convert adapters/claude_code/fixtures/tour --to codex -o for-codex'; \
-	  cd "$$out"; pond convert "$(CURDIR)/adapters/claude_code/fixtures/tour" --to codex -o for-codex; \
+	  mkdir "$$out/sessions"; cp -r adapters/claude_code/fixtures/tour adapters/claude_code/fixtures/subagents "$$out/sessions"; \
+	  cp -r adapters/codex/fixtures/tour "$$out/sessions/codex"; cd "$$out"; export POND_LAKE="$$out/lake"; \
+	  run() { echo "$$ pond $$*"; pond "$$@"; echo; }; \
+	  run ingest sessions; \
+	  run ingest sessions; \
+	  run list; \
+	  run get e1a7b6f9 --tail 2; \
+	  run restore e1a7b6f9 -o restored; \
+	  run verify restored; \
+	  run restore e1a7b6f9 --to codex -o for-codex; \
 	  head -n 4 for-codex/sessions/*/*/*/*.jsonl | cut -c 1-150; echo '  ...'
 
 test: check-format check-lint check-types check-layers check-generated check-golden check-tests ## Check everything, as CI does
@@ -61,11 +62,14 @@ generate: $(READY) ## Write the generated files again from schema/ and adapters/
 format: $(READY) ## Lay out the code and mend what the linter can mend
 	$(call step,format,$(BIN)/ruff check --fix . && $(BIN)/ruff format .)
 
-bench: $(READY) ## Measure speed; prints a table
-	@$(BIN)/python -m tests.bench
+bench: $(READY) ## Measure speed, memory and size; prints a table (BENCH=--full: on a lake of 2 GB)
+	@$(BIN)/python -m tests.bench $(BENCH)
 
 fuzz: $(READY) ## Run the property tests on millions of random records, with a new seed (minutes)
 	@POND_CASES=$${POND_CASES:-2000000} POND_SEED=$${POND_SEED:-$$(date +%s)} $(BIN)/pytest -q -m hypothesis --hypothesis-profile=fuzz
+
+torture: $(READY) ## Kill writers at hundreds of points, crowd and spoil the lake's storage; prints a table (long)
+	@$(BIN)/python -m tests.lake.torture $(ARGS)
 
 mutate: $(READY) ## Flip single rules of the mappings and see whether a test notices (long)
 	@$(BIN)/python -m tests.mutation

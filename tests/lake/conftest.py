@@ -1,0 +1,69 @@
+"""What the tests of the lake stand on: an S3 server, a proxy that spoils answers, full and read-only disks."""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.lake import disk
+from tests.lake.proxy import Proxy, proxying
+from tests.lake.s3 import Store, serving
+
+_NO_MOUNT = "no mount allowed: {} not checked"
+_NOT_RUN = re.compile(_NO_MOUNT.format("(?P<what>.+)"))
+_PREFIXES = (f"prefix-{number}" for number in itertools.count())
+
+
+@pytest.fixture(scope="session")
+def s3_port() -> Iterator[int]:
+    """Return the port of the one server of the whole run."""
+    with serving() as port:
+        yield port
+
+
+@pytest.fixture
+def s3(s3_port: int) -> Store:
+    """Return an empty prefix of the bucket."""
+    return Store(s3_port, next(_PREFIXES))
+
+
+@pytest.fixture
+def proxy(s3: Store) -> Iterator[Proxy]:
+    """Return a proxy before the server; `s3.through(proxy.server_port)` is the way through it."""
+    with proxying(s3.port) as made:
+        yield made
+
+
+@pytest.fixture
+def small_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a file system of a few megabytes."""
+    with ExitStack() as stack:
+        with _or_not_run("full disks"):
+            directory = stack.enter_context(disk.small(tmp_path_factory.mktemp("disk") / "small", megabytes=8))
+        yield directory
+
+
+@pytest.fixture
+def read_only(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], AbstractContextManager[Path]]:
+    """Return the way to make a directory refuse writes for a while."""
+    with _or_not_run("read-only directories"), disk.read_only(tmp_path_factory.mktemp("probe")):
+        return disk.read_only
+
+
+@contextmanager
+def _or_not_run(what: str) -> Iterator[None]:
+    try:
+        yield
+    except disk.NotPossible:
+        pytest.skip(_NO_MOUNT.format(what))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many checks were not run; a skip alone is too easy to overlook."""
+    reasons = (str(report.longrepr) for report in terminalreporter.stats.get("skipped", []))
+    for what, count in sorted(Counter(found["what"] for found in map(_NOT_RUN.search, reasons) if found).items()):
+        terminalreporter.write_line(f"not run: {count} checks of {what} (no mount allowed)", yellow=True)

@@ -1,0 +1,205 @@
+"""Ingest and upkeep killed at points spread over their work, and what they leave behind."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from pond.config.settings import Ingest, Settings
+from pond.handlers.ingest import Request, ingest
+from pond.handlers.lake import opened
+from pond.sessions.tables import MESSAGES, PARTS, TABLES
+from pond.substrate import predicate, read, upkeep
+from pond.substrate.store import Store
+from tests.cli.command import command, environment
+from tests.lake import kill
+from tests.lake.logs import Logs
+from tests.lake.sound import Content, content, differences, duplicates, unsound
+
+ROWS = 100  # a commit: many commits in little work
+_BOTH = '"$@" & "$@" & wait'
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is killed, on which lake, and what the lake holds when it is run to its end."""
+
+    name: str
+    words: Callable[[Path], list[str]]
+    whole: Content
+    template: Path | None = None  # a lake to begin with
+    before: Content | None = None
+    after: Content | None = None  # what it holds when it was run again, where the sources are not the same by then
+    beside: Callable[[Path], list[str]] | None = None  # runs at the same time, and is not killed
+    again: Callable[[Path], object] = lambda lake: None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One point: how much was done, what was visible right after, and what was wrong then and in the end."""
+
+    killed: bool
+    share: float
+    sessions: int
+    wrong: list[str]
+
+
+def settings(lake: Path | str, storage: dict[str, str] | None = None) -> Settings:
+    return Settings(lake=str(lake), storage=storage or {}, ingest=Ingest(rows_per_commit=ROWS))
+
+
+def take_in(lake: Path, *inputs: Path) -> None:
+    """Ingest in this process."""
+    summary = ingest(settings(lake), Request([(str(path), None) for path in inputs], processes=1))
+    assert not summary.report.errors, summary.report.diagnostics
+
+
+def ingesting(*inputs: Path, jobs: int = 1) -> Callable[[Path], list[str]]:
+    """Return the command that ingests, for each lake."""
+    return lambda lake: command(["ingest", *inputs, "--lake", lake, "--jobs", str(jobs)])
+
+
+def variables(**more: str) -> dict[str, str]:
+    return environment(POND_INGEST_ROWS_PER_COMMIT=str(ROWS), **more)
+
+
+# --- what is killed --------------------------------------------------------------------------------------------------
+
+
+def fresh(logs: Logs, room: Path, jobs: int = 1) -> Scenario:
+    """A lake's first ingest."""
+    take_in(room / "whole", logs.root)
+    whole = content(_store(room / "whole"))
+    name = "first ingest" if jobs == 1 else f"first ingest, {jobs} readers"
+    return Scenario(name, ingesting(logs.root, jobs=jobs), whole, again=lambda lake: take_in(lake, logs.root))
+
+
+def growing(logs: Logs, room: Path, seed: int) -> Scenario:
+    """An ingest of files that have grown, and of new ones, into a lake that knows the others."""
+    logs.shorten(seed)
+    take_in(room / "short", logs.root)
+    logs.grow()
+    take_in(room / "grown", logs.root)
+    return Scenario(
+        "ingest of grown files", ingesting(logs.root), content(_store(room / "grown")), room / "short",
+        content(_store(room / "short")), again=lambda lake: take_in(lake, logs.root),
+    )  # fmt: skip
+
+
+def then_growing(logs: Logs, room: Path, seed: int) -> Scenario:
+    """A first ingest of files that have grown by the time it is run again."""
+    take_in(room / "long", logs.root)
+    logs.shorten(seed)
+    take_in(room / "short", logs.root)
+
+    def again(lake: Path) -> None:
+        logs.grow()
+        take_in(lake, logs.root)
+        logs.shorten(seed)
+
+    long, short = content(_store(room / "long")), content(_store(room / "short"))
+    return Scenario("ingest, then files grow", ingesting(logs.root), short, after=long, again=again)
+
+
+def two_killed(logs: Logs, room: Path) -> Scenario:
+    """Two first ingests of the same files, both killed."""
+    one = fresh(logs, room)
+    words = ingesting(logs.root)
+    return Scenario(
+        "two writers, both", lambda lake: ["sh", "-c", _BOTH, "sh", *words(lake)], one.whole, again=one.again
+    )
+
+
+def one_of_two_killed(logs: Logs, room: Path) -> Scenario:
+    """Two ingests of overlapping folders, one of which is killed and the other goes on."""
+    one = fresh(logs, room)
+    folders = sorted(logs.root.iterdir())
+    return Scenario(
+        "two writers, one", ingesting(*folders[:2]), one.whole, beside=ingesting(*reversed(folders[1:])),
+        again=one.again,
+    )  # fmt: skip
+
+
+def keeping_up(logs: Logs, room: Path) -> Scenario:
+    """Compaction, index folding and cleanup of a lake in many pieces."""
+    take_in(room / "pieces", logs.root)
+    whole = content(_store(room / "pieces"))
+    words = [sys.executable, "-m", "tests.lake.crash"]
+    return Scenario("upkeep", lambda lake: [*words, str(lake)], whole, room / "pieces", whole, again=keep_up)
+
+
+def keep_up(lake: Path) -> None:
+    """Do all upkeep there is."""
+    store = _store(lake)
+    for table in TABLES:
+        upkeep.fold_indexes(store, table)
+        upkeep.compact(store, table)
+        upkeep.fold_indexes(store, table)
+        upkeep.clean(store, table, timedelta(0))
+
+
+# --- killing ---------------------------------------------------------------------------------------------------------
+
+
+def measure(scenario: Scenario, room: Path) -> kill.Ending:
+    """Run it to its end, to know how much work it is."""
+    lake = room / "measured"
+    ending = _run(scenario, lake, None)
+    assert ending.code == 0, ending.output
+    shutil.rmtree(lake)
+    return ending
+
+
+def crashes(scenario: Scenario, room: Path, measured: kill.Ending, count: int, seed: int) -> Iterator[Outcome]:
+    """Kill it at `count` points, and look at the lake right after, and once it was run again."""
+    for number, point in enumerate(kill.points(measured, count, seed)):
+        lake = room / f"lake-{number}"
+        ending = _run(scenario, lake, point)
+        store = _store(lake)
+        wrong = unsound(store, scenario.whole, scenario.before)
+        sessions = read.count(store, TABLES[0])
+        scenario.again(lake)
+        store = _store(lake)
+        wrong += [f"after: {each}" for each in _amiss(store, scenario.after or scenario.whole)]
+        yield Outcome(ending.killed, min(1.0, ending.done / max(1, measured.done)), sessions, wrong)
+        shutil.rmtree(lake)
+
+
+def _amiss(store: Store, whole: Content) -> list[str]:
+    return duplicates(store) + differences(content(store), whole) + _missed_by_index(store, whole)
+
+
+def _missed_by_index(store: Store, whole: Content) -> list[str]:
+    """Name the sessions whose rows a question by session does not find: it is answered by an index."""
+    found = []
+    for (id,) in whole["sessions"]:
+        for table in (MESSAGES, PARTS):
+            there = sum(key[0] == id for key in whole[table.name])
+            if read.count(store, table, predicate.equals("session_id", id)) != there:
+                found.append(f"{table.name}: the index does not find all of {id}")
+    return found
+
+
+def _run(scenario: Scenario, lake: Path, point: kill.Point | None) -> kill.Ending:
+    if scenario.template is not None:
+        shutil.copytree(scenario.template, lake)
+    beside = None
+    if scenario.beside is not None:
+        nothing = subprocess.DEVNULL
+        beside = subprocess.Popen(scenario.beside(lake), env=variables(), stdin=nothing, stdout=nothing, stderr=nothing)
+    try:
+        return kill.run(scenario.words(lake), kill.Tree(lake), point, variables())
+    finally:
+        if beside is not None:
+            assert beside.wait(kill.LIMIT) == 0
+
+
+def _store(lake: Path) -> Store:
+    return opened(settings(lake))
+
+
+if __name__ == "__main__":
+    keep_up(Path(sys.argv[1]))

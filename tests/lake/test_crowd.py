@@ -1,0 +1,44 @@
+"""Several processes write one lake at once, without a coordinator: nothing is lost, nothing comes twice."""
+
+from pathlib import Path
+
+import pytest
+
+from pond.config.settings import Settings
+from pond.handlers.lake import opened
+from tests.lake import crash
+from tests.lake.crowd import crowd
+from tests.lake.logs import Logs, logs
+from tests.lake.s3 import Store
+from tests.lake.sound import Content, content
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Logs:
+    return logs(tmp_path_factory.mktemp("logs") / "logs", invented=False)
+
+
+@pytest.fixture(scope="module")
+def whole(sources: Logs, tmp_path_factory: pytest.TempPathFactory) -> Content:
+    """What one process alone makes of the sources."""
+    place = tmp_path_factory.mktemp("lakes") / "whole"
+    crash.take_in(place, sources.root)
+    return content(opened(crash.settings(place)))
+
+
+def _agrees(sources: Logs, settings: Settings, count: int, whole: Content) -> None:
+    result = crowd(sources, settings, count, whole, seed=3)
+    assert result.wrong == []
+    # Who loses every race says so and stops; whoever comes next completes it.
+    assert all(done.code == 0 or [f.code for f in done.errors] == ["lake-conflict"] for done in result.ended)
+    assert any(done.code == 0 for done in result.ended)
+
+
+@pytest.mark.rule("lance-retry-jitter")
+@pytest.mark.rule("adapter-integrity-dedup")
+def test_four_processes_on_a_local_lake(sources: Logs, whole: Content, tmp_path: Path) -> None:
+    _agrees(sources, crash.settings(tmp_path / "lake"), 4, whole)
+
+
+def test_three_processes_on_an_object_store(sources: Logs, whole: Content, s3: Store) -> None:
+    _agrees(sources, crash.settings(s3.uri, s3.storage_options), 3, whole)
