@@ -4,12 +4,15 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.bench import processes, speed, survival
+from tests.bench import again, ingesting, processes, speed, stored, survival
 from tests.bench.figures import Figure, table
+from tests.bench.lakes import EVERY_DAY, FULL, Lakes
 
-NAMES = (*speed.DIRECTIONS, "memory", "jobs", "start-up", survival.NAME)
+LAKE = ("ingest", "ingest-rows", "ingest-memory", "ingest-again", "ingest-grown", "get", "size")
+NAMES = (*speed.DIRECTIONS, "memory", "jobs", "start-up", survival.NAME, *LAKE)
 
 
 def _arguments(words: list[str]) -> argparse.Namespace:
@@ -18,7 +21,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
         "--mb", type=float, default=100, help="size of the invented corpus, both clients together (100)"
     )
     parser.add_argument("--mem-mb", type=float, help="size of the one long file whose conversion is watched (200)")
-    parser.add_argument("--full", action="store_true", help="watch a file of 1000 MB")
+    parser.add_argument("--full", action="store_true", help="watch a file of 1000 MB; a lake of 2000 MB")
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts (3)")
     parser.add_argument("--only", choices=NAMES, action="append", help="measure this alone; may be given again")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
@@ -42,6 +45,26 @@ def run(options: argparse.Namespace) -> list[Figure]:
             figures += survival.survival(min(options.mb, 4), directory)
         if "start-up" in names:
             figures += processes.start_up(options.rounds)
+        figures += _lake(names, Lakes(FULL if options.full else EVERY_DAY, directory), options.rounds)
+    return figures
+
+
+def _lake(names: Sequence[str], lakes: Lakes, rounds: int) -> list[Figure]:
+    """Measure what was asked for of the lake; the size comes last, since it optimises the lake that others measure."""
+    work: dict[str, Callable[[], list[Figure]]] = {
+        "ingest": lambda: ingesting.speed(lakes, rounds),
+        "ingest-rows": lambda: ingesting.per_row(lakes, rounds),
+        "ingest-memory": lambda: ingesting.memory(lakes),
+        "ingest-again": lambda: again.unchanged(lakes, rounds),
+        "ingest-grown": lambda: again.grown(lakes, rounds),
+        "get": lambda: stored.get(lakes, rounds),
+        "size": lambda: stored.size(lakes),
+    }
+    figures: list[Figure] = []
+    for name in LAKE:
+        if name in names:
+            print(f"measuring {name}", file=sys.stderr)  # the large lake takes minutes
+            figures += work[name]()
     return figures
 
 

@@ -418,6 +418,20 @@ def store(client: str, megabytes: float) -> Path:
     return _kept(f"{client}-{megabytes:g}mb", fill)
 
 
+def tiny_store(files: int) -> Path:
+    """Return a store of so many Claude Code sessions of a few records."""
+
+    def fill(directory: Path) -> None:
+        client = "claude-code"
+        dice = random.Random(f"{SEED}/{client}/tiny")
+        texts = Texts(dice)
+        for number in range(files):
+            session = Session(texts, number)
+            write_file(directory / path_of(client, session), client, session, dice, 1000)
+
+    return _kept(f"tiny-{files}", fill)
+
+
 def one_file(client: str, megabytes: float, directory: Path | None = None) -> Path:
     """Return one session of that length, in `directory`; without one it is kept for the next run."""
 

@@ -1,6 +1,5 @@
 """What only a process of its own can show: peak memory, two processes against one, and the cost of starting."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -10,33 +9,9 @@ from pathlib import Path
 from tests.bench.corpus import CLIENTS, one_file, store
 from tests.bench.figures import Figure
 from tests.bench.speed import OTHER
+from tests.bench.watch import POND, watched
 
-ROOT = Path(__file__).resolve().parents[2]
-POND = [sys.executable, "-m", "pond.cli.main"]
 MEMORY_LIMIT, JOBS_LIMIT, START_LIMIT = 200.0, 1.7, 2.5
-
-# A child's peak counts the memory of the process it was forked from, up to the moment it becomes another program; so
-# the fork is made by a process that has hardly any.
-_WATCH = """
-import os, sys
-child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
-_, status, used = os.wait4(child, 0)
-print(os.waitstatus_to_exitcode(status), used.ru_maxrss, used.ru_utime + used.ru_stime)
-"""
-
-
-def _watched(words: list[str]) -> tuple[float, float]:
-    """Run `words` to a successful end; return its peak memory in MB and its CPU time in seconds."""
-    # Without PYTHON* variables: one of them forbids to keep compiled modules, which nobody's installation does.
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    environment = {**kept, "PYTHONPATH": str(ROOT)}
-    watch = [sys.executable, "-S", "-E", "-c", _WATCH, *words]
-    done = subprocess.run(watch, env=environment, capture_output=True, text=True, check=True)
-    code, peak, cpu = done.stdout.split()[-3:]
-    if code != "0":
-        raise RuntimeError(f"exit code {code} from {' '.join(words)}\n{done.stderr}")
-    kilobytes = int(peak) / 1024 if sys.platform == "darwin" else int(peak)
-    return kilobytes / 1000, float(cpu)
 
 
 def memory(megabytes: float, directory: Path) -> list[Figure]:
@@ -49,7 +24,8 @@ def memory(megabytes: float, directory: Path) -> list[Figure]:
         runs["from canonical"] = (canonical, client, directory / f"{client}.back.jsonl")
         runs["foreign"] = (file, OTHER[client], directory / f"{client}.foreign.jsonl")
         for name, (source, to, out) in runs.items():
-            detail[f"{client} {name}"], _ = _watched([*POND, "convert", str(source), "--to", to, "-o", str(out)])
+            words = [*POND, "convert", str(source), "--to", to, "-o", str(out)]
+            detail[f"{client} {name}"] = watched(words).largest
         for made in (file, *(out for _, _, out in runs.values())):
             made.unlink()
     return [
@@ -65,18 +41,16 @@ def jobs(megabytes: float, rounds: int, directory: Path) -> list[Figure]:
             for count in (1, 2):
                 out = directory / f"jobs-{count}"
                 words = [*POND, "convert", str(store(client, 2 * megabytes)), "--to", client, "-o", str(out)]
-                start = time.perf_counter()
-                _watched([*words, "--jobs", str(count)])
-                taken = time.perf_counter() - start
+                taken = watched([*words, "--jobs", str(count)]).wall
                 best[client, count] = min(best.get((client, count), float("inf")), taken)
                 shutil.rmtree(out)
     detail = {client: best[client, 1] / best[client, 2] for client in CLIENTS}
-    detail["two busy loops"] = _machine()
+    detail["two busy loops"] = two_busy_loops()
     one, two = (sum(best[client, count] for client in CLIENTS) for count in (1, 2))
     return [Figure("two processes", one / two, "x one", JOBS_LIMIT, at_least=True, detail=detail)]
 
 
-def _machine() -> float:
+def two_busy_loops() -> float:
     """Return how much two busy processes get done in the time of one: less than 2 where others use the machine too."""
     spin = [sys.executable, "-S", "-c", "for _ in range(10_000_000): pass"]
     start = time.perf_counter()
@@ -96,7 +70,7 @@ def start_up(rounds: int) -> list[Figure]:
     best = dict.fromkeys(commands, float("inf"))
     for _ in range(rounds * 4):
         for name, words in commands.items():
-            best[name] = min(best[name], _watched(words)[1])
+            best[name] = min(best[name], watched(words).cpu)
     base = best.pop("import typer")
     detail = {name: seconds / base for name, seconds in best.items()}
     worst = max(detail[client] for client in CLIENTS)
