@@ -40,7 +40,7 @@ _LINK = re.compile(r"\]\((?!https?:)(?P<file>[^)#\s]+)?(?:#(?P<anchor>[^)\s]+))?
 _PATH = re.compile(r"\.{0,2}/?[\w-]+(?:/[\w.-]+)+/?")
 _PACKAGES = ("cli", "codec", "lang", "model", "diagnostics", "claude_code", "codex")
 _NAME = re.compile(rf"(?:{'|'.join(_PACKAGES)})(?:\.\w+)+")
-_DIAGNOSTIC = re.compile(r"(?:map|source|canonical|verify|output|usage|golden)(?:-[a-z]+)+")
+_DIAGNOSTIC = re.compile(r"(?:map|source|canonical|verify|output|usage|config|golden)(?:-[a-z]+)+")
 
 
 def _text(page: Path) -> str:
@@ -303,9 +303,13 @@ def test_the_reference_has_every_command_whatever_the_terminal(monkeypatch: pyte
     page = emit_cli.targets()[emit_cli.PAGE]
     assert page == _text(emit_cli.PAGE), "run `python -m codegen`"
     headings = re.findall(r"^## (pond.*)$", page, re.MULTILINE)
-    verbs = [f"pond {verb}" for verb in VERBS]
-    parts = [f"pond map {command}" for command in importlib.import_module(VERBS["map"][0]).commands]
-    assert headings == ["pond", *verbs, *parts]
+    commands = {verb: getattr(importlib.import_module(module), "commands", {}) for verb, (module, _) in VERBS.items()}
+    assert headings == ["pond", *(" ".join(("pond", verb, *part)) for verb in VERBS for part in _parts(commands[verb]))]
+
+
+def _parts(commands: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return what follows a verb: nothing, then each of its own commands."""
+    return [(), *((command,) for command in commands)]
 
 
 # --- the README -------------------------------------------------------------------------------------------------------
@@ -343,7 +347,7 @@ def test_the_terminal_session_of_the_readme_is_real(tmp_path: Path) -> None:
 def _run(command: str, directory: Path) -> subprocess.CompletedProcess[str]:
     """Run a line of the session in `directory`, with `pond` being the one of this tree."""
     pond = f'pond() {{ {shlex.quote(sys.executable)} -m pond.cli.main "$@"; }}; set -o pipefail; '
-    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(directory)}
     return subprocess.run(
         ["bash", "-c", pond + command], cwd=directory, env=environment, capture_output=True, text=True, timeout=120
     )

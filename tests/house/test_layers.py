@@ -35,6 +35,7 @@ def test_the_contracts_hold() -> None:
     [
         ("pond/lang/stray.py", "import pond.codec", "Imports point downward"),
         ("pond/diagnostics/stray.py", "import pond.model", "Imports point downward"),
+        ("pond/config/stray.py", "import pond.model", "Imports point downward"),
         ("pond/stray.py", "", "Imports point downward"),
         (
             "adapters/stray/passes.py",
@@ -46,11 +47,14 @@ def test_the_contracts_hold() -> None:
             "import pond._locate",
             "Adapters see the language, the model and the portable conversation only",
         ),
-        ("codegen/stray.py", "import pond.cli", "Codegen sees the language, the codes and nothing else"),
+        ("codegen/stray.py", "import pond.cli", "Codegen sees the language, the codes, the settings and nothing else"),
         ("pond/cli/stray.py", "import codegen", "The engine knows neither its generator nor a client"),
         ("pond/codec/stray.py", "import adapters.stray", "The engine knows neither its generator nor a client"),
+        ("pond/sessions/stray.py", "from lance.file import LanceFileReader", "Only the substrate knows Lance"),
+        ("pond/handlers/stray.py", "def late():\n    import lance", "Only the substrate knows Lance"),
     ],
 )
+@pytest.mark.rule("lance-chokepoints")
 def test_a_breach_is_noticed(copy: Path, module: str, line: str, contract: str) -> None:
     client = copy / "adapters/stray/__init__.py"
     for path, text in ((client, ""), (copy / module, f"{line}\n")):
