@@ -177,7 +177,8 @@ def _state(task: Task, client: str, mark: Mark | None, ids: list[str], found: os
 def _nobodys(task: Task) -> State | None:
     """Return the state of a file that is nobody's."""
     try:
-        return observed(task.path, None, None, os.stat(task.path)) if task.path is not None else None
+        found = observed(task.path, None, None, os.stat(task.path)) if task.path is not None else None
+        return replace(found, faults=1) if found is not None else None
     except (OSError, PondError):
         return None
 

@@ -16,7 +16,7 @@ from tests.lake.plain import THINGS
 
 pytestmark = pytest.mark.rule("lance-retry-jitter")
 
-PLACE = ", /home/runner/work/lance/lance/rust/lance/src/io/commit.rs:979:23"
+PLACE = ", /build/lance/rust/lance/src/io/commit.rs:979:23"
 RACE = "Retryable commit conflict for version 7: another one was first"
 
 
