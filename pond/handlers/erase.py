@@ -15,7 +15,7 @@ from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.handlers import find
 from pond.handlers.sources import SOURCE
 from pond.handlers.tombstones import Stone, put, stones, take_back
-from pond.sessions import ledger
+from pond.sessions import ledger, load
 from pond.sessions.stored_text import from_stored, to_stored
 from pond.sessions.tables import LEDGER, MESSAGES, PARTS, SESSIONS, TABLES
 from pond.sessions.titles import titles
@@ -91,19 +91,9 @@ def _erased(standing: Mapping[str, Stone], text: str, not_found: UsageError) -> 
 
 
 def _with_descendants(store: Store, ids: Iterable[str]) -> list[str]:
-    found = dict.fromkeys(ids)
-    latest = list(found)
-    while latest:
-        rows = [row for some in _slices(latest) for row in _children(store, some)]
-        latest = [id for id in sorted(rows) if id not in found]
-        found |= dict.fromkeys(latest)
-    return list(found)
-
-
-def _children(store: Store, parents: Sequence[str]) -> list[str]:
-    rows = read.rows(store, SESSIONS, ["id"], predicate.one_of("parent_session_id", parents))
-    ids: list[str] = rows["id"].to_pylist()
-    return ids
+    known = list(dict.fromkeys(ids))
+    below = load.descendants(store, map(from_stored, known))
+    return known + [to_stored(row["id"]) for row in below]
 
 
 def _slices(ids: Sequence[str]) -> Iterator[Sequence[str]]:
