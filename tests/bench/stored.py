@@ -50,7 +50,8 @@ def get(lakes: Lakes, rounds: int) -> list[Figure]:
         for size, lake in (("few", few.lake), ("large", large.lake)):
             for name, taken in _read_in_new_process(lake, session).items():
                 key = f"{name} {size}"
-                best[key] = tuple(map(min, best[key], taken)) if key in best else taken  # type: ignore[assignment]
+                wall, cpu = best.get(key, taken)
+                best[key] = min(wall, taken[0]), min(cpu, taken[1])
     detail: dict[str, float] = {"messages": large.messages, "messages in the small one": few.messages}
     for name in ("fresh", "warm"):
         wall, cpu = (best[f"{name} large"][clock] / best[f"{name} few"][clock] for clock in (0, 1))

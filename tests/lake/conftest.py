@@ -9,13 +9,30 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake import disk
+from pond.handlers.lake import opened
+from tests.lake import crash, disk
+from tests.lake.logs import Logs, logs
 from tests.lake.proxy import Proxy, proxying
 from tests.lake.s3 import Store, serving
+from tests.lake.sound import Content, content
 
 _NO_MOUNT = "no mount allowed: {} not checked"
 _NOT_RUN = re.compile(_NO_MOUNT.format("(?P<what>.+)"))
 _PREFIXES = (f"prefix-{number}" for number in itertools.count())
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Logs:
+    """Return session files of both clients."""
+    return logs(tmp_path_factory.mktemp("logs") / "logs", invented=False)
+
+
+@pytest.fixture(scope="module")
+def whole(sources: Logs, tmp_path_factory: pytest.TempPathFactory) -> Content:
+    """Return what one process alone makes of them."""
+    place = tmp_path_factory.mktemp("lakes") / "whole"
+    crash.take_in(place, sources.root)
+    return content(opened(crash.settings(place)))
 
 
 @pytest.fixture(scope="session")

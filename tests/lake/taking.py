@@ -16,9 +16,9 @@ def settings(place: Path) -> Settings:
     return Settings(lake=str(place))
 
 
-def take_in(place: Path, *inputs: Path, processes: int = 1, **options: object) -> Summary:
+def take_in(place: Path, *inputs: Path, processes: int = 1, dry_run: bool = False) -> Summary:
     """Ingest the inputs into the lake at `place`, reading in this process unless told otherwise."""
-    request = Request([(str(path), None) for path in inputs], processes=processes, **options)  # type: ignore[arg-type]
+    request = Request([(str(path), None) for path in inputs], dry_run=dry_run, processes=processes)
     return ingest(settings(place), request)
 
 

@@ -5,12 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.lake import crash, kill
-from tests.lake.logs import Logs, logs
-
-
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> Logs:
-    return logs(tmp_path_factory.mktemp("logs") / "logs", invented=False)
+from tests.lake.logs import Logs
 
 
 @pytest.fixture(autouse=True)

@@ -5,25 +5,11 @@ from pathlib import Path
 import pytest
 
 from pond.config.settings import Settings
-from pond.handlers.lake import opened
 from tests.lake import crash
 from tests.lake.crowd import crowd
-from tests.lake.logs import Logs, logs
+from tests.lake.logs import Logs
 from tests.lake.s3 import Store
-from tests.lake.sound import Content, content
-
-
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> Logs:
-    return logs(tmp_path_factory.mktemp("logs") / "logs", invented=False)
-
-
-@pytest.fixture(scope="module")
-def whole(sources: Logs, tmp_path_factory: pytest.TempPathFactory) -> Content:
-    """What one process alone makes of the sources."""
-    place = tmp_path_factory.mktemp("lakes") / "whole"
-    crash.take_in(place, sources.root)
-    return content(opened(crash.settings(place)))
+from tests.lake.sound import Content
 
 
 def _agrees(sources: Logs, settings: Settings, count: int, whole: Content) -> None:

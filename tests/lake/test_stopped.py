@@ -15,22 +15,10 @@ from pond.handlers.crew import DIED, Crew
 from pond.handlers.lake import opened
 from tests.cli.command import finish, pond, start
 from tests.lake import crash
-from tests.lake.logs import Logs, logs
+from tests.lake.logs import Logs
 from tests.lake.sound import Content, content, differences, unsound
 
 LIMIT = 60.0  # seconds
-
-
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> Logs:
-    return logs(tmp_path_factory.mktemp("logs") / "logs", invented=False)
-
-
-@pytest.fixture(scope="module")
-def whole(sources: Logs, tmp_path_factory: pytest.TempPathFactory) -> Content:
-    place = tmp_path_factory.mktemp("lakes") / "whole"
-    crash.take_in(place, sources.root)
-    return content(opened(crash.settings(place)))
 
 
 def _begin(sources: Logs, lake: Path, *words: str) -> subprocess.Popen[bytes]:
