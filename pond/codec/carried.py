@@ -52,17 +52,17 @@ def canonical_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) 
     write, derive, field = out.write, reading.derive, module.CARRY_TIME
     start = f'{{"{field}":"'.encode()
     time, end = len(start), len(start) + _TIME
+    after = end + len(b'",')
     head = b'{"kind":"message","role":"system","id":"'
     session = b'","session_id":' + encode(reading.session_id) + b',"timestamp":"'
     source = b'","content":"","options":{"source":{'
-    tail = f',"as":"{CARRIED}"}}}}}}\n'.encode()
+    tail = f',"as":"{CARRIED}"}}}}}}\n'
 
     def take(record: JsonObject, line: bytes) -> bool:
-        if not line.startswith(start) or line[end : end + 2] != b'",' or instant(record[field]) is None:
+        if line[:time] != start or line[end:after] != b'",' or instant(record[field]) is None:
             return False
-        message_id, seq = derive(record).encode(), b"%d" % reading.seq
-        rest = line[end + 2 : -1]
-        write(b"".join((head, message_id, session, line[time:end], source, rest, b',"pond":{"seq":', seq, tail)))
+        message_id, marks = derive(record).encode(), f',"pond":{{"seq":{reading.seq}{tail}'.encode()
+        write(b"".join((head, message_id, session, line[time:end], source, line[after:-1], marks)))
         return True
 
     return take

@@ -22,7 +22,7 @@ from pond.codec.source import LineSource, Source, open_document
 from pond.codec.writer import NO_RECORD, SessionWriter, SideFile, side_files
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
-from pond.model.json_text import Json, JsonObject, NotJson, encode_line, encode_lines, encode_plain
+from pond.model.json_text import Json, JsonObject, NotJson, encode_line, encode_plain
 
 if TYPE_CHECKING:  # only a lake goes on where it stopped
     from pond.codec.resume import Mark, Resume
@@ -214,12 +214,14 @@ def _uncollected() -> Iterator[None]:
 
 def write_canonical(session: Session, out: BinaryIO, progress: Tick = _no_tick) -> None:
     """Write a session as canonical JSONL: the row, then every message followed by its parts."""
-    out.write(encode_line(session.row))
+    write = out.write
+    write(encode_line(session.row))
     if session.reading is not None:
         session.reading.carried = canonical_lines(session.reading, adapter(session.row["source_agent"]).module, out)
     with _uncollected():
         for number, events in enumerate(session.groups):
-            out.writelines(encode_lines(events))
+            for event in events:
+                write(encode_line(event))
             if not number & _TICK_EVERY:
                 progress(session.place()[0])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import mimetypes
 from collections.abc import Callable, Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from pond.codec.facts import gather
 from pond.codec.paths import beside
 from pond.codec.registry import Adapter
 from pond.codec.report import Report
-from pond.codec.source import Source
+from pond.codec.source import Block, Source, whole_line
 from pond.diagnostics.diagnostic import SourceFault
 from pond.lang.context import Reading
 from pond.model.bounds import MAX_TEXT, bound
@@ -186,40 +187,47 @@ class SessionReader:
         decode_fast, carried = decode_plain if back else decode_spelled, context.carried
         decoded, limit = source.take_values(), MAX_TEXT
         seq = self.taken
-        for offset, number, line in self._lines():
-            context.place = offset
-            context.number = number
-            context.line = line
-            context.seq = seq
-            try:
-                # What was decoded to see whose file it is need not be decoded again.
+        for first, offsets, block in self._blocks():
+            for number, offset, line in zip(count(first), offsets, block, strict=False):
+                context.place = offset
+                context.number = number
+                context.line = line
+                context.seq = seq
                 spelled = not back
-                if not decoded or not is_spelled(record := decoded.pop(offset, None), line):
+                # What was decoded to see whose file it is need not be decoded again.
+                record = decoded.pop(offset, NOT_PLAIN) if decoded else NOT_PLAIN
+                if record is NOT_PLAIN or not is_spelled(record, line):
                     record = decode_fast(line)
-                    if record is NOT_PLAIN:
-                        record, spelled = context.decode(), False
-            except NotJson as error:
-                report.error(error.code, str(error), source.name, number)
-                self.fault = number
-                continue
-            seq += 1
-            if len(line) > limit:
-                record = _bounded(record, context)
-            if type(record) is not dict:
-                report.unnamed("(not an object)")
-                yield [_carry_value(record, context)]
-                continue
-            if observe is not None:
-                context.facts = observe(record)
-            read = reader_of(record)
-            if (
-                read is carry
-                and carried is not None
-                and (spelled or (back and encode_plain(record) == line))  # `is_spelled`, one call less
-                and carried(record, line)
-            ):
-                continue
-            yield read(record, context)
+                if record is NOT_PLAIN:
+                    whole = whole_line(line)
+                    if whole is None:
+                        continue
+                    context.line = line = whole
+                    spelled = False
+                    try:
+                        record = context.decode()
+                    except NotJson as error:
+                        report.error(error.code, str(error), source.name, number)
+                        self.fault = number
+                        continue
+                seq += 1
+                if len(line) > limit:
+                    record = _bounded(record, context)
+                if type(record) is not dict:
+                    report.unnamed("(not an object)")
+                    yield [_carry_value(record, context)]
+                    continue
+                if observe is not None:
+                    context.facts = observe(record)
+                read = reader_of(record)
+                if (
+                    read is carry
+                    and carried is not None
+                    and (spelled or (back and encode_plain(record) == line))  # `is_spelled`, one call less
+                    and carried(record, line)
+                ):
+                    continue
+                yield read(record, context)
         report.records += seq - self.taken
         self.taken, self.ended = seq, True
         for name, path in self._extra:
@@ -228,8 +236,8 @@ class SessionReader:
             except OSError as error:
                 report.error("source-unreadable", str(error.strerror).lower(), str(path))
 
-    def _lines(self) -> Iterator[tuple[int, int, bytes]]:
-        return self.source.lines()
+    def _blocks(self) -> Iterator[Block]:
+        return self.source.blocks()
 
     def mark(self) -> Mark | None:
         """Return where a later reading can go on, when all records are read; None where it has to begin anew."""

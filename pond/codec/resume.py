@@ -18,7 +18,7 @@ import xxhash
 from pond.codec.reader import Calls, SessionReader, SessionReading
 from pond.codec.registry import Adapter
 from pond.codec.report import Report
-from pond.codec.source import LineSource, Source
+from pond.codec.source import Block, LineSource, Source, whole_line
 from pond.model.json_text import JsonObject
 
 _FORM = 1  # of a mark; one that was written in another form is not looked into
@@ -118,22 +118,22 @@ class ResumedReader(SessionReader):
             except (KeyError, TypeError, ValueError):
                 raise NeedsWhole("the client's pass remembers other things than it did") from None
 
-    def _lines(self) -> Iterator[tuple[int, int, bytes]]:
+    def _blocks(self) -> Iterator[Block]:
         return _tail(self.source, self._mark)
 
 
-def _tail(source: Source, mark: Mark) -> Iterator[tuple[int, int, bytes]]:
+def _tail(source: Source, mark: Mark) -> Iterator[Block]:
     """Return the lines after the mark; raise NeedsWhole where the line that ended there without a line feed goes on."""
     assert isinstance(source, LineSource)
     try:
         at_line = source.begins_line(mark.offset)
     except EOFError:
         raise NeedsWhole("the file is shorter than what was read of it") from None
-    lines = source.lines(mark.offset, mark.lines)
-    first = [*islice(lines, 1)]
-    if first and first[0][0] == mark.offset and not at_line:
+    blocks = source.blocks(mark.offset, mark.lines)
+    opening = [*islice(blocks, 1)]
+    if opening and not at_line and whole_line(opening[0][2][0]) is not None:
         raise NeedsWhole("the last line was not complete when it was read")
-    return chain(first, lines)
+    return chain(opening, blocks)
 
 
 class _OpenCalls(Calls):

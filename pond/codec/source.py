@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -23,11 +23,24 @@ _BOM = b"\xef\xbb\xbf"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 _CHUNK = 1 << 16
 _SEARCH = 1 << 18
+_BLOCK = 1 << 15  # bytes of lines taken at once
 HEAD = 1 << 16  # bytes of a file that count as its beginning
 BUFFER = 1 << 18
 BEGINNING = 8  # records
 NOT_JSON = object()
 _BLANK = b"\r\n \t"
+
+
+# The number of its first line, the offset of each (and more), and the lines.
+Block = tuple[int, Iterable[int], list[bytes]]
+
+
+def whole_line(raw: bytes) -> bytes | None:
+    """Return a line without blanks around it, and with its line feed; None where it is blank."""
+    if raw[-2:] == b"}\n":
+        return raw  # as it is: no copy on the common road
+    text = raw.strip(_BLANK)
+    return text + b"\n" if text else None
 
 
 class Source(Protocol):
@@ -39,6 +52,9 @@ class Source(Protocol):
 
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
         """Yield (offset, line number, text) for every line that is not blank; the text ends with its line feed."""
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the lines as they are, many at a time; `whole_line` says what `lines` makes of each."""
 
     def line_at(self, offset: int) -> bytes:
         """Return the line that `lines` gave with this offset."""
@@ -107,29 +123,30 @@ class LineSource(_Beginning):
         self.end = (0, 0)  # after `lines`: the offset behind the last one, and how many ended with a line feed
         self._file = file
 
-    def lines(self, start: int = 0, before: int = 0) -> Iterator[tuple[int, int, bytes]]:
+    def lines(self) -> Iterator[tuple[int, int, bytes]]:
+        for first, offsets, block in self.blocks():
+            for number, (offset, raw) in enumerate(zip(offsets, block, strict=False), first):
+                if (line := whole_line(raw)) is not None:
+                    yield offset, number, line
+
+    def blocks(self, start: int = 0, before: int = 0) -> Iterator[Block]:
         """Yield the lines, as `Source` says, from the offset `start` on; `before` so many lines have ended there."""
         file = self._file
         file.seek(0)
         head = file.read(4)
         if head[:2] in _WIDE or b"\0\0" in (head[1::2], head[::2]):
             raise SourceFault(Diagnostic("source-encoding", "expected UTF-8, found UTF-16 text", Span(self.name, 1)))
-        offset, lines = start or (len(_BOM) if head.startswith(_BOM) else 0), before
+        offset, ended = start or (len(_BOM) if head.startswith(_BOM) else 0), before
         file.seek(offset)
-        for raw in file:
-            if raw[-2:] == b"}\n":
-                lines += 1
-                yield offset, lines, raw  # as it is: no copy on the common road
-                offset += len(raw)
-                continue
-            if text := raw.strip(_BLANK):
-                yield offset, lines + 1, text + b"\n"
-            if raw[-1:] != b"\n":
-                offset += len(raw) if text else 0
+        while block := file.readlines(_BLOCK):
+            yield ended + 1, accumulate(map(len, block), initial=offset), block
+            offset += sum(map(len, block))
+            ended += len(block)
+            if (last := block[-1])[-1:] != b"\n":
+                ended -= 1
+                offset -= 0 if last.strip(_BLANK) else len(last)
                 break  # whoever writes the file may go on with this line: what follows now is none of its own
-            lines += 1
-            offset += len(raw)
-        self.end = offset, lines
+        self.end = offset, ended
 
     def begins_line(self, offset: int) -> bool:
         """Tell whether a line begins at `offset`; raise EOFError where the file is shorter than that."""
@@ -182,6 +199,9 @@ class DocumentSource(_Beginning):
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
         for index, line in enumerate(self._lines):
             yield index, index + 1, line + b"\n"
+
+    def blocks(self) -> Iterator[Block]:
+        yield 1, range(len(self._lines)), [line + b"\n" for line in self._lines]
 
     def line_at(self, offset: int) -> bytes:
         return self._lines[offset]

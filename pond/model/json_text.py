@@ -25,14 +25,20 @@ _NEWLINE = orjson.OPT_APPEND_NEWLINE
 _exact_decoder = msgspec.json.Decoder()
 
 
-def _plain_float(text: str) -> float:
-    value = float(text)
-    if repr(value) != text:  # Python's spelling is the encoder's, or longer
-        raise ValueError(text)
-    return value
+class _PlainFloats(dict[str, float]):
+    """The floats that are spelled as the encoder spells them, by their text; a few are remembered: many come again."""
+
+    def __missing__(self, text: str) -> float:
+        value = float(text)
+        if repr(value) != text:  # Python's spelling is the encoder's, or longer
+            raise ValueError(text)
+        if len(self) < _MOST_FLOATS:
+            self[text] = value
+        return value
 
 
-_plain_decoder = msgspec.json.Decoder(float_hook=_plain_float)
+_MOST_FLOATS = 1024
+_plain_decoder = msgspec.json.Decoder(float_hook=_PlainFloats().__getitem__)
 
 NOT_PLAIN = object()  # what a fast road gives for text it does not take
 
@@ -83,10 +89,13 @@ def decode_spelled(line: bytes) -> Json:
 def decode_plain(line: bytes) -> Json:
     """Return the exact value of a line that `encode_plain` never makes longer than it was; NOT_PLAIN for any other.
 
-    Every spelling but the encoder's own is longer than that, except for numbers (1e6 is written as 1000000.0): a line
-    with such a number is refused here. A key that stands twice makes what is written shorter. So where what is written
-    is as long as the line, no key stood twice.
+    The line has its line feed, and nothing else after its object: an id may be made from its bytes. Every spelling but
+    the encoder's own is longer than that, except for numbers (1e6 is written as 1000000.0): a line with such a number
+    is refused here. A key that stands twice makes what is written shorter. So where what is written is as long as the
+    line, no key stood twice.
     """
+    if line[-2:] != b"}\n":
+        return NOT_PLAIN
     try:
         return _plain_decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -155,14 +164,6 @@ def encode_line(value: Json) -> bytes:
         return _fast_dumps(value, None, _NEWLINE)
     except (TypeError, RecursionError):
         return encode_exactly(value).encode("utf-8") + b"\n"
-
-
-def encode_lines(values: list[JsonObject]) -> list[bytes]:
-    """Return each value's text with its line end."""
-    try:
-        return [_fast_dumps(value, None, _NEWLINE) for value in values]
-    except (TypeError, RecursionError):
-        return [encode_line(value) for value in values]
 
 
 def encode_exactly(value: Json, depth: int = 0) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pond.model.equal import same
-from pond.model.json_text import encode_lines
+from pond.model.json_text import encode_line
 from pond.sessions import ledger, load
 from tests.cli.command import pond
 from tests.house.tree import ROOT
@@ -215,7 +215,7 @@ def test_client_and_project_are_immutable(tmp_path: Path, lake: Path) -> None:
     canonical = tmp_path / "a.jsonl"
     for project, agent in (("/one", "claude-code"), ("/two", "claude-code"), ("/one", "codex")):
         row = passage.session | {"project": project, "source_agent": agent}
-        canonical.write_bytes(b"".join(encode_lines([row, *passage.rows])))
+        canonical.write_bytes(b"".join(map(encode_line, [row, *passage.rows])))
         summary = take_in(lake, canonical)
         expected = [] if (project, agent) == ("/one", "claude-code") else ["lake-immutable"]
         assert [d.code for d in summary.report.faults] == expected
@@ -228,7 +228,7 @@ def test_client_and_project_are_immutable(tmp_path: Path, lake: Path) -> None:
 def test_canonical_events_are_a_source_like_any_other(tmp_path: Path, lake: Path) -> None:
     passages = [read(TOUR), read(CODEX_TOUR)]
     text = tmp_path / "events.jsonl"
-    text.write_bytes(b"".join(line for passage in passages for line in encode_lines(passage.events)))
+    text.write_bytes(b"".join(encode_line(event) for passage in passages for event in passage.events))
     assert take_in(lake, text).new_sessions == 2
     for passage in passages:
         assert same(events(lake, passage.session["id"]), passage.groups)
@@ -254,7 +254,7 @@ def test_a_canonical_record_that_is_none_is_told_and_the_rest_goes_in(
         event["message_id"] = broken[0]["id"]
     text = tmp_path / "events.jsonl"
     rest = [event for number, group in enumerate(passage.groups) if number != 3 for event in group]
-    text.write_bytes(b"".join(encode_lines([passage.session, *broken, *rest])))
+    text.write_bytes(b"".join(map(encode_line, [passage.session, *broken, *rest])))
     summary = take_in(lake, text)
     assert any(reason in d.message for d in summary.report.faults if d.code == "canonical-broken")
     assert len(events(lake, passage.session["id"])) == len(passage.groups) - 1
