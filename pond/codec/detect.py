@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from pond.codec.registry import CANONICAL, adapter, clients
-from pond.codec.source import BEGINNING, Source
+from pond.codec.source import Source
 from pond.model.json_text import Json, NotJson, decode_unproved
 
 _LOOK_AT = 50
@@ -13,10 +13,10 @@ _LOOK_AT = 50
 
 def detect(source: Source) -> str | None:
     """Return the client whose records these are, `canonical`, or None; the first record that tells decides."""
-    for index in range(len(source.first_lines())):
-        if found := _client(source.value_of_first(index)):
+    for record in islice(source.first_values(), _LOOK_AT):
+        if found := _client(record):
             return found
-    for _, _, line in islice(source.lines(), BEGINNING, _LOOK_AT):
+    for _, _, line in islice(source.lines(), min(len(source.first_lines()), _LOOK_AT), _LOOK_AT):
         try:
             found = _client(decode_unproved(line, lambda _: None))
         except NotJson:

@@ -10,7 +10,7 @@ import os
 import stat
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, islice
+from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -66,22 +66,22 @@ class Source(Protocol):
         """Return the first bytes, enough to see what the first lines are about."""
 
     def first_lines(self) -> list[bytes]:
-        """Return the first lines, to look at."""
+        """Return the first lines, to look at: those that begin in the head, and BEGINNING at least."""
 
-    def value_of_first(self, index: int) -> Json:
-        """Return the value of one of the first lines, to look at; NOT_JSON where it has none."""
+    def first_values(self) -> Iterator[Json]:
+        """Yield the value of each of the first lines, to look at; NOT_JSON where it has none."""
 
     def take_values(self) -> dict[int, Json]:
         """Return what was decoded of the first lines, by their offsets, to keep; the source forgets it."""
 
 
 class _Beginning(ABC):
-    """The first lines of a source, read and decoded once for everybody who only wants to look at them."""
+    """The first lines of a source, read and decoded once: for all who look at them, and for the reader after them."""
 
     def __init__(self) -> None:
         self._first: list[bytes] | None = None
         self._offsets: list[int] = []
-        self._values: dict[int, Json] = {}
+        self._values: list[Json] = []  # of as many of the first lines as somebody looked at
 
     @abstractmethod
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
@@ -89,23 +89,37 @@ class _Beginning(ABC):
 
     def first_lines(self) -> list[bytes]:
         if self._first is None:
-            opening = list(islice(self.lines(), BEGINNING))
-            self._first, self._offsets = [line for _, _, line in opening], [offset for offset, _, _ in opening]
+            first: list[bytes] = []
+            offsets: list[int] = []
+            for offset, _, line in self.lines():
+                if offset > HEAD and len(first) >= BEGINNING:
+                    break
+                first.append(line)
+                offsets.append(offset)
+                if offset + len(line) > HEAD and len(first) >= BEGINNING:
+                    break  # the next one begins behind the head: it need not be read to know that
+            self._first, self._offsets = first, offsets
         return self._first
 
-    def value_of_first(self, index: int) -> Json:
-        """Return the value of one of the first lines; read only, and without a proof that no key stands twice."""
-        line = self.first_lines()[index]
-        if index not in self._values:
-            try:
-                self._values[index] = decode_unproved(line, _ignore)
-            except NotJson:
-                self._values[index] = NOT_JSON
-        return self._values[index]
+    def first_values(self) -> Iterator[Json]:
+        """Yield the values of the first lines; read only, and without a proof that no key stands twice."""
+        values = self._values
+        for index, line in enumerate(self.first_lines()):
+            if index == len(values):
+                try:
+                    values.append(decode_unproved(line, _ignore))
+                except NotJson:
+                    values.append(NOT_JSON)
+            yield values[index]
 
     def take_values(self) -> dict[int, Json]:
-        values, self._values = self._values, {}
-        return {self._offsets[index]: value for index, value in values.items() if value is not NOT_JSON}
+        taken = {
+            offset: value
+            for offset, value in zip(self._offsets, self._values, strict=False)  # not all were looked at
+            if value is not NOT_JSON
+        }
+        self._first, self._offsets, self._values = None, [], []
+        return taken
 
 
 def _ignore(_: str) -> None:
