@@ -6,6 +6,7 @@ import importlib
 import posixpath
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import chain, islice
 from types import ModuleType
 
@@ -121,6 +122,7 @@ def relatives_of(owner: Adapter) -> ModuleType | None:
     return _part(owner, "outline")
 
 
+@cache
 def _part(owner: Adapter, name: str) -> ModuleType | None:
     if not (owner.folder / f"{name}.py").is_file():
         return None

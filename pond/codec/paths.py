@@ -40,7 +40,11 @@ def beside(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
     `{stem}` in a pattern, and in the names given, stands for the session file's own name: it may be another where the
     session is restored.
     """
-    folder, stem = os.path.split(path.with_suffix(""))
+    if not patterns:
+        return
+    folder, name = os.path.split(path)
+    dot = name.rfind(".")
+    stem = name[:dot] if 0 < dot < len(name) - 1 else name  # as `with_suffix` does, for a tenth of the time
     for pattern in patterns:
         inside, _, last = pattern.replace("{stem}", stem).rpartition("/")
         place = os.path.join(folder, inside)
