@@ -17,7 +17,7 @@ from typing import BinaryIO, Protocol
 from pond.codec.report import Report
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
-from pond.model.json_text import Json, JsonObject, NotJson, decode, decode_unproved, encode
+from pond.model.json_text import NOT_PLAIN, Json, JsonObject, NotJson, decode, decode_plain, decode_unproved, encode
 
 _BOM = b"\xef\xbb\xbf"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
@@ -72,7 +72,7 @@ class Source(Protocol):
         """Yield the value of each of the first lines, to look at; NOT_JSON where it has none."""
 
     def take_values(self) -> dict[int, Json]:
-        """Return what was decoded of the first lines, by their offsets, to keep; the source forgets it."""
+        """Return what `decode_plain` gave for the first lines, by their offsets, to keep; the source forgets it."""
 
 
 class _Beginning(ABC):
@@ -81,7 +81,7 @@ class _Beginning(ABC):
     def __init__(self) -> None:
         self._first: list[bytes] | None = None
         self._offsets: list[int] = []
-        self._values: list[Json] = []  # of as many of the first lines as somebody looked at
+        self._values: list[Json] = []  # what `decode_plain` gave for as many of them as somebody looked at
 
     @abstractmethod
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
@@ -103,23 +103,25 @@ class _Beginning(ABC):
 
     def first_values(self) -> Iterator[Json]:
         """Yield the values of the first lines; read only, and without a proof that no key stands twice."""
-        values = self._values
-        for index, line in enumerate(self.first_lines()):
+        lines, values = self.first_lines(), self._values
+        for index, line in enumerate(lines):
             if index == len(values):
-                try:
-                    values.append(decode_unproved(line, _ignore))
-                except NotJson:
-                    values.append(NOT_JSON)
-            yield values[index]
+                # The first one most often says whose file it is. Whoever wants to know more looks at all of them.
+                values += map(decode_plain, lines[index:] if index else lines[:1])
+            value = values[index]
+            yield value if value is not NOT_PLAIN else _value_of(line)
 
     def take_values(self) -> dict[int, Json]:
-        taken = {
-            offset: value
-            for offset, value in zip(self._offsets, self._values, strict=False)  # not all were looked at
-            if value is not NOT_JSON
-        }
+        taken = dict(zip(self._offsets, self._values, strict=False))  # not all were looked at
         self._first, self._offsets, self._values = None, [], []
         return taken
+
+
+def _value_of(line: bytes) -> Json:
+    try:
+        return decode_unproved(line, _ignore)
+    except NotJson:
+        return NOT_JSON
 
 
 def _ignore(_: str) -> None:
