@@ -195,9 +195,10 @@ class SessionReader:
                 context.seq = seq
                 spelled = not back
                 # What was decoded to see whose file it is need not be decoded again.
-                record = decoded.pop(offset, NOT_PLAIN) if decoded else NOT_PLAIN
-                if record is NOT_PLAIN or not is_spelled(record, line):
+                if not decoded or (record := decoded.pop(offset, NOT_PLAIN)) is NOT_PLAIN:
                     record = decode_fast(line)
+                elif line[-2:] != b"}\n" or (spelled and not is_spelled(record, line)):
+                    record = NOT_PLAIN
                 if record is NOT_PLAIN:
                     whole = whole_line(line)
                     if whole is None:
