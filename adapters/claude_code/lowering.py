@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pond.model.json_text import Json, JsonObject
+from pond.model.json_text import JsonObject
 from pond.portable import origin
 from pond.portable.blocks import is_address, is_image
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Rewound, Said, Title
@@ -16,6 +16,11 @@ from pond.portable.outline import of
 _IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 _NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]")
 _LONGEST_SLUG = 200
+# Marks are read and never written to: one object for all records of a kind.
+_USER: JsonObject = {"as": USER}
+_PLAIN: JsonObject = {"as": USER, "shape": {"message.content": "string"}}
+_ASSISTANT: JsonObject = {"as": ASSISTANT}
+_CARRY: JsonObject = {"as": "carry", "absent": ["uuid", "timestamp", "cwd"]}
 
 
 class ClaudeCodeLowering(Lowering):
@@ -29,6 +34,7 @@ class ClaudeCodeLowering(Lowering):
         self._starts: list[str | None] = []  # what the chain hung on when each live turn began
         self._answer = ""  # message.id of the answer being written
         self._off = False  # the chain goes on from before the last record
+        self._own = heading.id + "\0"  # what the names of its records begin with
         child = heading.spawned and heading.parent is not None
         self._common: JsonObject = {"isSidechain": child, "userType": "external"}
         if child:
@@ -51,43 +57,48 @@ class ClaudeCodeLowering(Lowering):
         return []
 
     def said(self, item: Said) -> list[Group]:
-        if item.role == ASSISTANT:
+        role = item.role
+        if role == ASSISTANT:
             return self._answered(item)
         self._answer = ""
-        if item.role == TOOL:
-            return [self._row(item, TOOL, [self._result(part, item) for part in item.parts])]
+        if role == TOOL:
+            return [self._row(item, TOOL, [self._result(part, item) for part in item.parts], _USER, {})]
         if item.human:
             self._starts.append(self._tip)
         parts = [self._user_part(part, item) for part in item.parts]
         plain = len(parts) == 1 and parts[0]["type"] == "text"
-        return [self._row(item, USER, parts, {"shape": {"message.content": "string"}} if plain else {})]
+        return [self._row(item, USER, parts, _PLAIN if plain else _USER, {})]
 
     def _answered(self, item: Said) -> list[Group]:
         parts: list[JsonObject] = []
         for part in item.parts:
-            if part["type"] == "reasoning" and not of(part["options"], "anthropic", "signature"):
-                self.losses.add("reasoning-left-out", item.id, part["id"], item.line, size=len(part["text"]))
-            elif part["type"] == "file":
+            kind = part["type"]
+            if kind == "tool_call":
+                parts.append(part if type(part["params"]) is dict else self._wrapped(part, item))
+            elif kind == "reasoning" and not of(part["options"], "anthropic", "signature"):
+                self.losses.add("reasoning-left-out", item.id, part["id"], item.line, "", len(part["text"]))
+            elif kind == "file":
                 self.losses.add("file-left-out", item.id, part["id"], item.line, part["media_type"], len(part["data"]))
             else:
-                parts.append(self._call(part, item) if part["type"] == "tool_call" else part)
+                parts.append(part)
         if not parts:
             return []
-        self._answer = self._answer or "msg_" + as_uuid(self.heading.id, item.id, parts[0]["id"]).replace("-", "")[:24]
+        if not self._answer:
+            self._answer = "msg_" + as_uuid(self.heading.id, item.id, parts[0]["id"]).replace("-", "")[:24]
         message: JsonObject = {"id": self._answer, "type": "message"}
         if item.model:
             message["model"] = item.model
-        return [self._row(item, ASSISTANT, parts, {}, {"anthropic": message})]
+        return [self._row(item, ASSISTANT, parts, _ASSISTANT, {"anthropic": message})]
 
-    def _call(self, part: JsonObject, item: Said) -> JsonObject:
-        if type(part["params"]) is not dict:
-            self.losses.add("arguments-wrapped", item.id, part["id"], item.line, part["name"])
-            part["params"] = {"input": part["params"]}
+    def _wrapped(self, part: JsonObject, item: Said) -> JsonObject:
+        self.losses.add("arguments-wrapped", item.id, part["id"], item.line, part["name"])
+        part["params"] = {"input": part["params"]}
         return part
 
     def _result(self, part: JsonObject, item: Said) -> JsonObject:
         result = part["result"]
-        part["result"] = [self._block(inner, part, item) for inner in result] if type(result) is list else result
+        if type(result) is list:
+            part["result"] = [self._block(inner, part, item) for inner in result]
         return part
 
     def _block(self, inner: JsonObject, part: JsonObject, item: Said) -> JsonObject:
@@ -115,38 +126,30 @@ class ClaudeCodeLowering(Lowering):
         return {"kind": "part", "id": part["id"], "type": "text", "text": note, "options": {}}
 
     def _row(
-        self, item: Said | Compaction, role: str, parts: list[JsonObject], marks: JsonObject | None = None,
-        options: JsonObject | None = None, **fields: Json,
-    ) -> Group:  # fmt: skip
-        """Return one record, hung on the tip of the chain."""
+        self, item: Said | Compaction, role: str, parts: list[JsonObject], marks: JsonObject, options: JsonObject
+    ) -> Group:
+        """Return one record, hung on the tip of the chain; `options` is the caller's to give away."""
         uuid = self._uuid(role, item, parts)
-        source = {"parentUuid": self._tip, **self._common, **fields}
-        label = ASSISTANT if role == ASSISTANT else USER
-        event: JsonObject = {
-            "kind": "message", "role": role, "id": uuid, "timestamp": item.time,
-            "options": {**(options or {}), "source": source, "pond": {"as": label, **(marks or {})}},
-        }  # fmt: skip
+        options["source"] = {"parentUuid": self._tip, **self._common}
+        options["pond"] = marks
         self._tip, self._off = uuid, False
-        return [event, *parts]
+        return [{"kind": "message", "role": role, "id": uuid, "timestamp": item.time, "options": options}, *parts]
 
     def _uuid(self, role: str, item: Said | Compaction, parts: list[JsonObject]) -> str:
-        return as_uuid(self.heading.id, role, item.id, parts[0]["id"])
+        return as_uuid(f"{self._own}{role}\0{item.id}\0{parts[0]['id']}")
 
     def title(self, item: Title) -> list[Group]:
         source = {"type": "custom-title", "customTitle": item.text}
-        marks = {"as": "carry", "absent": ["uuid", "timestamp", "cwd"]}
-        return [[_carrier(item.id, item.time, {"source": source, "pond": marks})]]
+        return [[_carrier(item.id, item.time, {"source": source, "pond": _CARRY})]]
 
     def close(self) -> list[Group]:
         if not self._off or self._tip is None:
             return []
         source = {"type": "last-prompt", "leafUuid": self._tip}  # else the client goes on from the last record
-        marks = {"as": "carry", "absent": ["uuid", "timestamp", "cwd"]}
-        return [[_carrier("", "", {"source": source, "pond": marks})]]
+        return [[_carrier("", "", {"source": source, "pond": _CARRY})]]
 
     def aside(self, payload: JsonObject, time: str) -> Group:
-        marks = {"as": "carry", "absent": ["uuid", "timestamp", "cwd"]}
-        return [_carrier("", time, {"source": {"type": origin.KIND, "payload": payload}, "pond": marks})]
+        return [_carrier("", time, {"source": {"type": origin.KIND, "payload": payload}, "pond": _CARRY})]
 
     def follow(self, events: Group) -> None:
         residue = of(events[0]["options"], "source")
@@ -168,8 +171,8 @@ class ClaudeCodeLowering(Lowering):
         event = _carrier(boundary, item.time, {"source": source, "pond": {"as": "system"}})
         event["content"] = "Conversation compacted"
         self._tip, self._starts, self._answer = boundary, [], ""
-        shape = {"shape": {"message.content": "string"}}
-        summary = self._row(item, USER, [text], shape, isCompactSummary=True, isVisibleInTranscriptOnly=True)
+        summary = self._row(item, USER, [text], _PLAIN, {})
+        summary[0]["options"]["source"] |= {"isCompactSummary": True, "isVisibleInTranscriptOnly": True}
         return [[event], summary]
 
     def _kept(self, said: Said) -> str | None:

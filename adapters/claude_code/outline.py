@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pond.lang.runtime import CARRIED
 from pond.model.json_text import JsonObject
 from pond.portable.conversation import Rewound, Title
 from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
@@ -38,14 +39,21 @@ class ClaudeCodeOutline(Outline):
         return "parentUuid" in record or record.get("type") in _NOTED  # prompts hang on carried records too
 
     def look(self, record: Record) -> Note | None:
-        residue = record.residue
+        head, label, residue = record.events[0], record.label, record.residue
         if self.branch is None:
             self.branch = text_of(residue, "gitBranch")
-        self.thread = self._thread_of(record)
-        if record.label == "carry":
+        if residue.get("isSidechain") is True:
+            self.thread = self._thread_of(record)
+        else:
+            self.thread = None
+            if not self._begun:
+                self._begun = label in ("user", "assistant")
+        if label == CARRIED:
             return self._carried(record)
-        if record.label == "assistant":
-            self.model = text_of(record.events[0]["options"], "anthropic", "model")
+        if label == "assistant":
+            answer = head["options"].get("anthropic")
+            model = answer.get("model") if type(answer) is dict else None
+            self.model = model if type(model) is str and model else None
         elif residue.get("subtype") == "compact_boundary":
             preserved = of(residue, "compactMetadata", "preservedMessages")
             kept = of(preserved, "uuids")
@@ -58,19 +66,21 @@ class ClaudeCodeOutline(Outline):
         self._leaf = None
         rewound = None
         if record.human and self.thread is None:
-            parent = record.residue.get("parentUuid", _NOWHERE) if record.label == "user" else _NOWHERE
+            parent = residue.get("parentUuid", _NOWHERE) if label == "user" else _NOWHERE
             rewound = self._go_back(parent, record.id, record.time)
             self._before.append(self._live[-1])
             self._live.append(len(self._before) - 1)
-        self._turn_of[hash(record.id)] = self._live[-1]
+        self._turn_of[hash(head["id"])] = self._live[-1]
         return rewound
 
     def _carried(self, record: Record) -> Note | None:
         self._turn_of[hash(record.id)] = self._live[-1]
-        kind = str(record.residue.get("type"))
-        if kind == "last-prompt":
-            self._leaf = record.residue.get("leafUuid")
-        named = title(record.residue)
+        residue = record.residue
+        if residue.get("type") not in _NOTED:
+            return None
+        if residue["type"] == "last-prompt":
+            self._leaf = residue.get("leafUuid")
+        named = title(residue)
         return Title(named, record.id, record.time) if named else None
 
     def finish(self) -> Rewound | None:
@@ -110,12 +120,8 @@ class ClaudeCodeOutline(Outline):
 
     def _thread_of(self, record: Record) -> str | None:
         """Return the sidechain a record belongs to: versions before 2.0 kept subagents in the session's own file."""
-        residue = record.residue
-        if residue.get("isSidechain") is not True:
-            self._begun = self._begun or record.label in ("user", "assistant")
-            return None
         if self._begun and not self.spawned:
-            thread = self._threads.get(hash(residue.get("parentUuid")), record.id)
+            thread = self._threads.get(hash(record.residue.get("parentUuid")), record.id)
             self._threads[hash(record.id)] = thread
             return thread
         self.spawned = True  # it begins with one: the whole file is a subagent's

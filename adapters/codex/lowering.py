@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-from pond.model.json_text import Json, JsonObject
+from pond.model.json_text import Json, JsonObject, encode_plain
 from pond.portable import origin
 from pond.portable.blocks import is_address, is_image
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Item, Rewound, Said, Title
@@ -14,7 +15,12 @@ from pond.portable.marks import WRITER, is_marked, left_out, marked
 from pond.portable.outline import of
 
 _HALF = re.compile("[\ud800-\udfff]")
-_NO_ID = ["payload.id"]
+# Marks are read and never written to: one object for all rows of a label.
+_CARRY: JsonObject = {"as": "carry"}
+_USER, _ASSISTANT, _CALL, _CUSTOM, _OUTPUT = (
+    {"as": f"response_item/{label}", "absent": ["payload.id"]}
+    for label in ("message/user", "message/assistant", "function_call", "custom_tool_call", "function_call_output+")
+)
 
 
 class CodexLowering(Lowering):
@@ -57,11 +63,14 @@ class CodexLowering(Lowering):
         return [[_row("session_meta", heading.created_at, {"payload": payload})]]
 
     def said(self, item: Said) -> list[Group]:
-        if item.role == USER:
-            return self._user(item)
-        if item.role == TOOL:
-            return [self._result(part, item) for part in item.parts]
-        return [group for part in item.parts for group in self._answer(part, item)]
+        role, parts = item.role, item.parts
+        if role == ASSISTANT:
+            if len(parts) == 1:
+                return self._answer(parts[0], item)
+            return [group for part in parts for group in self._answer(part, item)]
+        if role == TOOL:
+            return [self._result(part, item) for part in parts]
+        return self._user(item)
 
     def _user(self, item: Said) -> list[Group]:
         if item.human:
@@ -69,12 +78,12 @@ class CodexLowering(Lowering):
         if self._asked:
             self._asked[-1] += 1
         parts = [self._user_part(part, item) for part in item.parts]
-        groups = [_item("message/user", USER, item.time, parts)]
+        groups = [_item(_USER, USER, item.time, {}, parts)]
         if item.human or not self._listed:
             self._listed = True  # without such an event the client does not find the session by itself
             texts = [part["text"] for part in parts if part["type"] == "text"]
             text = "\n".join([text for text in texts if not is_marked(text)] or texts)
-            groups.append(_event(item.time, type="user_message", message=text, images=[]))
+            groups.append(_event(item.time, {"type": "user_message", "message": text, "images": []}))
         return groups
 
     def _user_part(self, part: JsonObject, item: Said) -> JsonObject:
@@ -92,27 +101,30 @@ class CodexLowering(Lowering):
 
     def _answer(self, part: JsonObject, item: Said) -> list[Group]:
         kind = part["type"]
-        if kind == "text":
-            part["text"] = self._whole(part["text"], part, item)
-            shown = _event(item.time, type="agent_message", message=part["text"])
-            return [_item("message/assistant", ASSISTANT, item.time, [part]), shown]
-        if kind == "reasoning":
-            # Shown, and not sent: the service would want a proof that only its own reasoning has.
-            self.losses.add("reasoning-not-sent", item.id, part["id"], item.line, size=len(part["text"]))
-            text = self._whole(part["text"], part, item)
-            proof: JsonObject = {"options": part["options"]} if part["options"] else {}
-            if proof and item.model:
-                proof["model"] = item.model
-            return [_event(item.time, type="agent_reasoning", text=text, **proof)]
         if kind == "tool_call":
-            custom = type(part["params"]) is str
+            params = part["params"]
+            custom = type(params) is str
             if custom:
                 self._custom.add(part["call_id"])
-            whole = _whole_value(part["params"])
-            if whole is not part["params"]:
+            whole = _whole_value(params)
+            if whole is not params:
                 self.losses.add("text-changed", item.id, part["id"], item.line, "arguments")
                 part["params"] = whole
-            return [_item("custom_tool_call" if custom else "function_call", ASSISTANT, item.time, [part])]
+            return [_item(_CUSTOM if custom else _CALL, ASSISTANT, item.time, {}, (part,))]
+        if kind == "text":
+            text = part["text"] = self._whole(part["text"], part, item)
+            shown = _event(item.time, {"type": "agent_message", "message": text})
+            return [_item(_ASSISTANT, ASSISTANT, item.time, {}, (part,)), shown]
+        if kind == "reasoning":
+            # Shown, and not sent: the service would want a proof that only its own reasoning has.
+            text = part["text"]
+            self.losses.add("reasoning-not-sent", item.id, part["id"], item.line, "", len(text))
+            payload: JsonObject = {"type": "agent_reasoning", "text": self._whole(text, part, item)}
+            if part["options"]:
+                payload["options"] = part["options"]
+                if item.model:
+                    payload["model"] = item.model
+            return [_event(item.time, payload)]
         self.losses.add("file-left-out", item.id, part["id"], item.line, part["media_type"], len(part["data"]))
         return []
 
@@ -128,7 +140,7 @@ class CodexLowering(Lowering):
             payload["type"] = "custom_tool_call_output"
         if part["is_failure"]:
             payload["success"] = False
-        return _item("function_call_output+", TOOL, item.time, [part], payload)
+        return _item(_OUTPUT, TOOL, item.time, payload, (part,))
 
     def _content(self, inner: JsonObject, part: JsonObject, item: Said) -> JsonObject:
         if inner["type"] == "text":
@@ -142,13 +154,16 @@ class CodexLowering(Lowering):
 
     def _whole(self, text: str, part: JsonObject, item: Said) -> str:
         """Return the text without half characters: Codex drops a row that holds one, without a word."""
+        if text.isascii():
+            return text
         whole = _whole(text)
         if whole is not text:
             self.losses.add("text-changed", item.id, part["id"], item.line)
         return whole
 
     def title(self, item: Title) -> list[Group]:
-        return [_event(item.time, type="thread_name_updated", thread_id=self.heading.id, thread_name=_whole(item.text))]
+        named = {"type": "thread_name_updated", "thread_id": self.heading.id, "thread_name": _whole(item.text)}
+        return [_event(item.time, named)]
 
     def aside(self, payload: JsonObject, time: str) -> Group:
         return [_row("carry", time, {"type": origin.KIND, "payload": payload})]
@@ -159,7 +174,7 @@ class CodexLowering(Lowering):
             self._ordinal = ordinal
 
     def lower(self, item: Item) -> list[Group]:
-        groups = super().lower(item)
+        groups = self.said(item) if type(item) is Said else super().lower(item)
         if self._ordinal is not None:  # a paginated log goes on: its last row must say where it stands
             for group in groups:
                 self._ordinal += 1
@@ -190,7 +205,7 @@ class CodexLowering(Lowering):
             return []
         messages = sum(self._asked[-item.turns :])
         del self._asked[-item.turns :]
-        return [_event(item.time, type="thread_rolled_back", num_turns=messages)]
+        return [_event(item.time, {"type": "thread_rolled_back", "num_turns": messages})]
 
 
 def _whole(text: str) -> str:
@@ -206,16 +221,20 @@ def _whole(text: str) -> str:
 
 def _whole_value(value: Json) -> Json:
     """Return a value without half characters in its texts; the same value where it has none."""
+    return value if encode_plain(value) is not None else _made_whole(value)  # the encoder refuses halves
+
+
+def _made_whole(value: Json) -> Json:
     if type(value) is str:
         return _whole(value)
     if type(value) is dict:
-        whole = {_whole(key): _whole_value(item) for key, item in value.items()}
+        whole = {_whole(key): _made_whole(item) for key, item in value.items()}
         same = (
             all(a is b for a, b in zip(whole.values(), value.values(), strict=False)) and whole.keys() == value.keys()
         )
         return value if same else whole
     if type(value) is list:
-        items = [_whole_value(item) for item in value]
+        items = [_made_whole(item) for item in value]
         return value if all(a is b for a, b in zip(items, value, strict=True)) else items
     return value
 
@@ -231,17 +250,14 @@ def _row(label: str, time: str, source: JsonObject) -> JsonObject:
     }  # fmt: skip
 
 
-def _item(label: str, role: str, time: str, parts: list[JsonObject], payload: JsonObject | None = None) -> Group:
-    marks = {"as": f"response_item/{label}", "absent": _NO_ID}
-    event: JsonObject = {
-        "kind": "message", "role": role, "id": "", "timestamp": time,
-        "options": {"source": {"payload": payload or {}}, "pond": marks},
-    }  # fmt: skip
-    return [event, *parts]
+def _item(marks: JsonObject, role: str, time: str, payload: JsonObject, parts: Iterable[JsonObject]) -> Group:
+    options = {"source": {"payload": payload}, "pond": marks}
+    return [{"kind": "message", "role": role, "id": "", "timestamp": time, "options": options}, *parts]
 
 
-def _event(time: str, **payload: Json) -> Group:
-    return [_row("carry", time, {"type": "event_msg", "payload": payload})]
+def _event(time: str, payload: JsonObject) -> Group:
+    options = {"source": {"type": "event_msg", "payload": payload}, "pond": _CARRY}
+    return [{"kind": "message", "role": "system", "id": "", "timestamp": time, "content": "", "options": options}]
 
 
 LOWERING = CodexLowering

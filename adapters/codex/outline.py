@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pond.lang.runtime import CARRIED
 from pond.model.json_text import JsonObject
 from pond.portable.conversation import ASSISTANT, USER, Rewound, Said, Title
 from pond.portable.marks import OPEN, WRITER
@@ -26,6 +27,7 @@ class CodexOutline(Outline):
     )  # fmt: skip
     known = frozenset(("success", "payload"))
     inner = "payload"
+    heeds = frozenset((CARRIED, "session_meta", "compacted", *_SPOKEN))
 
     def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
         super().__init__(session, recall)
@@ -40,22 +42,23 @@ class CodexOutline(Outline):
         return (type(payload) is dict and payload.get("type") in _NOTED) or record.get("type") == "turn_context"
 
     def look(self, record: Record) -> Note | None:
-        payload = of(record.residue, "payload")
-        if record.label == "carry":
-            return self._event(record, payload)
-        if record.label == "session_meta":
-            self._session(payload)
-        elif record.label == "compacted":
-            return self._compacted(record, payload)
-        elif record.label in _SPOKEN:
-            self._heard(record, _SPOKEN[record.label])
+        label = record.label
+        if label in _SPOKEN:
+            self._heard(record, _SPOKEN[label])
+        elif label == CARRIED:
+            return self._event(record, record.residue.get("payload"))
+        elif label == "session_meta":
+            self._session(record.residue.get("payload"))
+        elif label == "compacted":
+            return self._compacted(record, record.residue.get("payload"))
         return None
 
     def _heard(self, record: Record, role: str) -> None:
         """Remember a message: a summary may keep it, and taking turns back counts it."""
-        text, part_id = record.text(), self._first_part(record)
+        part_id = self._first_part(record)
         if part_id is None:
             return
+        text = record.text()
         if role == USER:
             if record.human:
                 self._asked.append(0)

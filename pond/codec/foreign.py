@@ -160,7 +160,7 @@ def opening(row: JsonObject, first: Group | None) -> Outline:
         options = first[0]["options"]
         pond, source = options.get("pond"), options.get("source")
         label = pond.get("as", "") if type(pond) is dict else ""
-        outline.look(Record(first, label, source if type(source) is dict else {}, False, 0, 0))
+        outline.look(Record(first, label, source if type(source) is dict else {}, False, 0))
     return outline
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from pond.model.json_text import JsonObject
 from pond.portable import origin
@@ -48,7 +49,7 @@ class _Road:
     heading: Heading
     lowering: Lowering
     pairing: Pairing
-    groups: list[Group]
+    groups: list[Group]  # of a thread: all that is to be written
     begun: bool = False
     early: list[Group] = field(default_factory=list)  # titles that stand before the first message
 
@@ -83,35 +84,27 @@ class Foreign:
 
     def records(self, own: Iterable[Group], before: Iterable[Group] = ()) -> Iterator[Group]:
         """Yield the target's records, each as its events; `before` is the beginning where another session holds it."""
-        yield from self._records(before)
-        if self._keep_origin:
-            self._aside(origin.of_session(self._session))
-        yield from self._records(own, self._keep_origin)
-        self._finish()
-        if self._keep_origin:
-            self._aside(origin.END)
-        yield from self._main.groups
+        return chain(self._records(before), self._records(own, self._keep_origin), self._rest())
 
     def _records(self, groups: Iterable[Group], keep_origin: bool = False) -> Iterator[Group]:
-        main, outline, lift, place = self._main, self._outline, self._lift, self._place
+        main, outline, place, lift = self._main, self._outline, self._place, self._lift.items
+        push, lower = main.pairing.push, main.lowering.lower
+        if keep_origin:
+            yield from self._aside(origin.of_session(self._session))
         for events in groups:
             if keep_origin:
-                self._aside(origin.of_record(self._whole(events)))
-            items = lift.items(events, place()[1])
+                yield from self._aside(origin.of_record(self._whole(events)))
+            items = lift(events, place()[1])
             if not items:
                 continue
-            road = main if outline.thread is None else self._thread(outline.thread)
-            push, lower = road.pairing.push, road.lowering.lower
+            if items[-1].time > self.last_time:
+                self.last_time = items[-1].time
+            if outline.thread is not None:
+                self._beside(outline.thread, items)
+                continue
             for item in items:
                 for ready in push(item):
-                    if road.begun:
-                        road.groups += lower(ready)
-                    else:
-                        self._put(road, ready)
-            self.last_time = max(self.last_time, items[-1].time)
-            if main.groups:
-                yield from main.groups
-                main.groups.clear()
+                    yield from lower(ready) if main.begun else self._begin(main, ready)
 
     def continued(self, groups: Iterator[Group]) -> Iterator[Group]:
         """Yield the events that rode along, as they were; then what was added since, in the target's dialect."""
@@ -123,23 +116,33 @@ class Foreign:
                 yield events
             else:
                 yield from self._records([events])
-        self._finish()
-        yield from main.groups
+        yield from self._rest()
 
-    def _finish(self) -> None:
+    def _rest(self) -> Iterator[Group]:
+        """Yield what stands after the last record."""
         main = self._main
         for item in self._lift.end():
             for ready in main.pairing.push(item):
-                self._put(main, ready)
-        for road in (main, *self._threads.values()):
+                yield from self._lowered(main, ready)
+        for ready in main.pairing.end():
+            yield from self._lowered(main, ready)
+        if main.begun:
+            yield from main.lowering.close()
+        for road in self._threads.values():
             for ready in road.pairing.end():
-                self._put(road, ready)
+                road.groups += self._lowered(road, ready)
             if road.begun:
                 road.groups += road.lowering.close()
+        if self._keep_origin:
+            yield from self._aside(origin.END)
 
-    def _aside(self, payload: JsonObject) -> None:
+    def _aside(self, payload: JsonObject) -> list[Group]:
         main = self._main
-        (main.groups if main.begun else main.early).append(main.lowering.aside(payload, self._lift.time))
+        group = main.lowering.aside(payload, self._lift.time)
+        if main.begun:
+            return [group]
+        main.early.append(group)
+        return []
 
     def _whole(self, events: Group) -> Group:
         """Return a record's events; of one that only repeats an earlier record, that one's."""
@@ -147,17 +150,27 @@ class Foreign:
         again = pond.get("repeat_of") if type(pond) is dict else None
         return self._recall(again) if type(again) is str else events
 
-    def _put(self, road: _Road, item: Item) -> None:
-        if road.begun:
-            road.groups += road.lowering.lower(item)
-            return
+    def _lowered(self, road: _Road, item: Item) -> list[Group]:
+        return road.lowering.lower(item) if road.begun else self._begin(road, item)
+
+    def _begin(self, road: _Road, item: Item) -> list[Group]:
+        """Return the records of an item that may be the first."""
         if type(item) is Title:
             road.early += road.lowering.lower(item)
-            return
+            return []
         opening = road.lowering.open(self._outline.branch)  # nobody is asked to resume a session without a message
-        if groups := road.lowering.lower(item):
-            road.begun = True
-            road.groups += [*opening, *road.early, *groups]
+        groups = road.lowering.lower(item)
+        if not groups:
+            return []
+        road.begun = True
+        return [*opening, *road.early, *groups]
+
+    def _beside(self, key: str, items: list[Item]) -> None:
+        """Take items of a conversation inside the session's own file."""
+        road = self._thread(key)
+        for item in items:
+            for ready in road.pairing.push(item):
+                road.groups += self._lowered(road, ready)
 
     def _thread(self, key: str) -> _Road:
         road = self._threads.get(key)

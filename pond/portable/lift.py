@@ -30,6 +30,7 @@ class Lift:
         self.time = session.get("created_at") or EPOCH
         self._turns: list[str] = []  # the prompts that began the live turns
         self._title = ""
+        self._record = Record([], "", {}, False, 0)
         self._makers: dict[tuple[str, str], Callable[[JsonObject, Said], JsonObject | None]] = {
             (USER, "text"): self._text,
             (USER, "file"): self._file,
@@ -53,27 +54,37 @@ class Lift:
             if not outline.notices(residue):
                 self.losses.record(residue, outline.inner)
                 return _NOTHING
-            return self._noticed(Record(events, label, residue, False, len(self._turns), line))
+            return self._noticed(self._seen(events, label, residue, False, line))
         if label in _SPECIAL:
             return self._special(events, label)
         if "~" in head["id"] and self._says_the_same(events):
             self.losses.add("repeat", head["id"], line=line)
             return _NOTHING
-        human = head.get("role") != ASSISTANT and _is_human(events)
-        record = Record(events, label, residue, human, len(self._turns), line)
-        note = outline.look(record)
-        self._count_fields(label or str(head.get("role")), residue, events)
-        if note is None or type(note) is Rewound:
-            if self.outline.thread is None:
-                if type(note) is Rewound:
-                    self._rewind(note, line)
+        role = head.get("role")
+        # Of a message and one part only a user's can be a person's.
+        human = role != ASSISTANT and (role == USER or len(events) > 2) and _is_human(events)
+        note = None
+        if outline.heeds is None or label in outline.heeds:
+            note = outline.look(self._seen(events, label, residue, human, line))
+        self._count_fields(label or str(role), residue, events)
+        if note is None:
+            if human and outline.thread is None:
+                self._turns.append(head["id"])
+            return self._one(head, role, events[1], line) if len(events) == 2 else [*self._messages(events, line)]
+        if type(note) is Rewound:
+            if outline.thread is None:
+                self._rewind(note, line)
                 if human:
-                    self._turns.append(record.id)
-            plain: list[Item] = [*self._messages(events, line)]
-            if note is None:
-                return plain
+                    self._turns.append(head["id"])
+            plain = self._messages(events, line)
             return [note, *self._kept(note.again), *plain]
-        return self._noted(note, record)
+        return self._noted(note, self._record)
+
+    def _seen(self, events: list[JsonObject], label: str, residue: JsonObject, human: bool, line: int) -> Record:
+        """Return the record for the outline to look at: always the same one, which nobody keeps."""
+        record = self._record
+        record.events, record.label, record.residue, record.human, record.line = events, label, residue, human, line
+        return record
 
     def _noted(self, note: Title | Rewound | Compact | Said, record: Record) -> list[Item]:
         if type(note) is Compact:
@@ -135,6 +146,21 @@ class Lift:
 
     # --- messages ---
 
+    def _one(self, head: JsonObject, role: Json, part: JsonObject, line: int) -> list[Item]:
+        """Return what a message and one event say; `_messages` would say the same, and takes longer."""
+        kind = part.get("type")
+        make = self._makers.get((role, kind)) if type(role) is str and type(kind) is str else None
+        if make is None or part["kind"] != "part":
+            return [*self._messages([head, part], line)]
+        said = Said(
+            role, head["id"], self._at(head), line, [], False, self.outline.model if role == ASSISTANT else None
+        )
+        kept = make(part, said)
+        if kept is None:
+            return _NOTHING
+        said.parts.append(kept)
+        return [said]
+
     def _messages(self, events: list[JsonObject], line: int) -> list[Said]:
         found: list[Said] = []
         said: Said | None = None
@@ -190,13 +216,13 @@ class Lift:
         text = part.get("text")
         if type(text) is not str:
             return self._broken(part, said.line)
-        injected = part.get("provenance") != "conversational"
-        if not text.strip():
+        if not text or text.isspace():
             self.losses.add("empty", said.id, part["id"], said.line)
             return None
-        if injected:
+        if part.get("provenance") != "conversational":
             return self._injected(text, part, said)
-        said.human = said.human or said.role == USER
+        if said.role == USER:
+            said.human = True
         return {"kind": "part", "id": part["id"], "type": "text", "text": text, "options": {}}
 
     def _injected(self, text: str, part: JsonObject, said: Said) -> JsonObject | None:
@@ -214,11 +240,12 @@ class Lift:
         text = part.get("text")
         if type(text) is not str:
             return self._broken(part, said.line)
-        if not text.strip():
+        if not text or text.isspace():
             self.losses.add("reasoning-left-out", said.id, part["id"], said.line, what="no readable text")
             return None
         # A proof stays with it: a target of the same provider, or the way back, can use it.
-        proof = {space: held for space, held in part["options"].items() if space not in ("pond", "source")}
+        options = part["options"]
+        proof = {space: held for space, held in options.items() if space not in _MESSAGE_OWN} if options else {}
         return {"kind": "part", "id": part["id"], "type": "reasoning", "text": text, "options": proof}
 
     def _file(self, part: JsonObject, said: Said) -> JsonObject | None:
@@ -246,11 +273,13 @@ class Lift:
     def _result(self, part: JsonObject, said: Said) -> JsonObject | None:
         call_id = part.get("call_id")
         result: Json = part.get("result")
-        if result == STUB:
+        if type(result) is not str:
+            result = portable_result(result)
+        elif result == STUB:
             return None  # ours: stands for a result that is not there
         return {
             "kind": "part", "id": part["id"], "type": "tool_result", "call_id": call_id if type(call_id) is str else "",
-            "name": part.get("name"), "result": portable_result(result), "is_failure": part.get("is_failure") is True,
+            "name": part.get("name"), "result": result, "is_failure": part.get("is_failure") is True,
             "options": {},
         }  # fmt: skip
 
@@ -289,19 +318,17 @@ class Lift:
 
     def _count_fields(self, label: str, residue: JsonObject, events: list[JsonObject]) -> None:
         """Count the fields that stay behind, as one shape a record: most records of a kind have the same."""
-        shape = (label, *residue)
+        shape = [label, *residue]
         inner = residue.get(self.outline.inner)
         if type(inner) is dict:
-            shape += tuple(inner)
+            shape += inner
         for event in events:
-            options = event["options"]
-            own = _MESSAGE_OWN if event["kind"] == "message" else _PART_OWN
-            if options.keys() <= own:
-                continue
-            for space, held in options.items():
-                if space not in own and type(held) is dict:
-                    shape += tuple(held)
-        self.losses.fields(shape)
+            if options := event["options"]:  # a part seldom has any
+                own = _MESSAGE_OWN if event["kind"] == "message" else _PART_OWN
+                for space, held in options.items():
+                    if space not in own and type(held) is dict:
+                        shape += held
+        self.losses.fields(tuple(shape))
 
 
 def _contents(events: list[JsonObject]) -> list[list[Json]]:
@@ -321,7 +348,7 @@ def _is_human(events: list[JsonObject]) -> bool:
             role = event.get("role")
         elif role == USER and event.get("provenance") == "conversational":
             text = event.get("text")
-            if event.get("type") == "file" or (type(text) is str and text.strip()):
+            if event.get("type") == "file" or (type(text) is str and text and not text.isspace()):
                 return True
     return False
 

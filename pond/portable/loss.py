@@ -75,9 +75,9 @@ class Losses:
 
     def __init__(self, session: str = "", file: str = "") -> None:
         self.session, self.file = session, file
-        self.entries: list[Loss] = []
+        self._single: list[tuple[str, str, str, int, str, int, int]] = []  # what `add` was told
         self._counted: dict[tuple[str, str], Loss] = {}
-        self._shapes: dict[tuple[str, ...], int] = {}  # label and field names of records, as often as they came
+        self._shapes: dict[tuple[str, ...], list[int]] = {}  # label and field names of records -> how often they came
         self._records: dict[tuple[Json, Json], int] = {}  # what records left out are about
         self.known: frozenset[str] = frozenset()  # fields that do reach the target
 
@@ -85,7 +85,7 @@ class Losses:
         self, kind: str, message: str, part: str = "", line: int = 0, what: str = "", size: int = 0, count: int = 1
     ) -> None:  # fmt: skip
         """Name one thing that does not reach the target as it was."""
-        self.entries.append(Loss(kind, self.session, message, part, what, self.file, line, count, size))
+        self._single.append((kind, message, part, line, what, size, count))
 
     def count(self, kind: str, what: str, count: int = 1) -> None:
         """Name one of many alike."""
@@ -106,11 +106,15 @@ class Losses:
 
     def fields(self, shape: tuple[str, ...]) -> None:
         """Name the fields of a record: its label, then their names."""
-        self._shapes[shape] = self._shapes.get(shape, 0) + 1
+        count = self._shapes.get(shape)
+        if count is None:
+            self._shapes[shape] = [1]
+        else:
+            count[0] += 1  # looked up once: a shape is long
 
     def all(self) -> Iterator[Loss]:
         """Yield every entry: what happened to single things in order, then what is counted."""
-        for (label, *names), count in self._shapes.items():
+        for (label, *names), [count] in self._shapes.items():
             for name in names:
                 if name not in self.known:
                     self.count("field", f"{label}: {name}", count)
@@ -118,5 +122,6 @@ class Losses:
             self.count("record", "/".join(name for name in key if type(name) is str) or "(no type)", count)
         self._shapes.clear()
         self._records.clear()
-        yield from self.entries
+        for kind, message, part, line, what, size, times in self._single:
+            yield Loss(kind, self.session, message, part, what, self.file, line, times, size)
         yield from sorted(self._counted.values(), key=lambda loss: (loss.kind, loss.what))

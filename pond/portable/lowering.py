@@ -81,6 +81,9 @@ class Lowering(ABC):
 
 
 def as_uuid(*names: str) -> str:
-    """Return the UUID that stands for these names: the same for the same names, on every machine."""
+    """Return the UUID that stands for these names: the same for the same names, on every machine.
+
+    Names that stand in one text already, with a NUL between them, are the same names.
+    """
     digest = xxhash.xxh3_128_hexdigest("\0".join(names).encode("utf-8", "surrogatepass"))
     return f"{digest[:8]}-{digest[8:12]}-8{digest[13:16]}-a{digest[17:20]}-{digest[20:]}"  # version 8: made by us

@@ -31,7 +31,6 @@ class Record:
     label: str
     residue: JsonObject
     human: bool  # a person wrote some of it
-    turns: int  # live turns so far
     line: int
 
     @property
@@ -44,7 +43,7 @@ class Record:
 
     def text(self) -> str:
         """Return the record's text parts as one text."""
-        return "".join(e["text"] for e in self.events if e.get("type") == "text" and type(e.get("text")) is str)
+        return "".join([e["text"] for e in self.events if e.get("type") == "text" and type(e.get("text")) is str])
 
 
 class Outline:
@@ -56,6 +55,7 @@ class Outline:
     renewed: tuple[str, ...] = ()
     known: frozenset[str] = frozenset()
     inner = ""  # the field of a record that wraps what it is about
+    heeds: frozenset[str] | None = None  # labels of the records that `look` does anything about; None: any
 
     def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
         self.recall = recall  # gives the events of an earlier message again, where there is anything to read them from

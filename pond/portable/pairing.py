@@ -15,7 +15,8 @@ from pond.portable.conversation import ASSISTANT, TOOL, USER, Item, Said, Title
 from pond.portable.loss import Losses
 from pond.portable.marks import OPENING, STUB, marked
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_LONGEST_ID = 64
+_ID = re.compile(rf"[A-Za-z0-9_-]{{1,{_LONGEST_ID}}}")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]")
 
@@ -38,14 +39,17 @@ class Pairing:
 
     def push(self, item: Item) -> list[Item]:
         """Take the next item; return what can go on now."""
+        if type(item) is Said:
+            if item.role == TOOL:
+                return self._answer(item)
+            if self._open and (self._waiting or item.role != ASSISTANT or self._answering):
+                return self._wait(item)
+            return self._take(item)  # nothing is open, or the same answer goes on
         if not self._open or type(item) is Title:
-            return self._take(item)
-        if type(item) is not Said:
-            return [*self._close(), *self.push(item)]
-        if item.role == TOOL:
-            return self._answer(item)
-        if not self._waiting and item.role == ASSISTANT and not self._answering:
-            return self._take(item)  # the same answer goes on
+            return [item]
+        return [*self._close(), *self.push(item)]
+
+    def _wait(self, item: Said) -> list[Item]:
         if self._turning and (item.role == ASSISTANT or item.human):
             return [*self._close(), *self.push(item)]  # the model was asked again: no result will come any more
         self._waiting.append(item)
@@ -62,11 +66,7 @@ class Pairing:
 
     # --- one item ---
 
-    def _take(self, item: Item) -> list[Item]:
-        if type(item) is not Said:
-            return [item]
-        if item.role == TOOL:
-            return self._answer(item)
+    def _take(self, item: Said) -> list[Item]:
         if item.role == ASSISTANT:
             for part in item.parts:
                 if part["type"] == "tool_call":
@@ -83,13 +83,14 @@ class Pairing:
 
     def _ask(self, call: JsonObject, said: Said) -> None:
         """Give a call an id that every service takes and no other call has."""
-        own = call["call_id"]
-        given = own
-        if not _ID.fullmatch(own):
+        own = given = call["call_id"]
+        # Most ids are identifiers, which is quickly told.
+        if not (own.isidentifier() and own.isascii() and len(own) <= _LONGEST_ID) and not _ID.fullmatch(own):
             given = _made_id(said.id, call["id"])
-        while hash(given) in self._used:
+        used = self._used
+        while (number := hash(given)) in used:
             given = _made_id(given, call["id"])
-        self._used.add(hash(given))
+        used.add(number)
         name = call["name"]
         if name not in self._names:
             if _NAME.fullmatch(name):
@@ -103,14 +104,14 @@ class Pairing:
 
     def _answer(self, item: Said) -> list[Item]:
         """Send results after their calls; one whose call is not open becomes text, or waits with the rest."""
-        own: list[JsonObject] = []
-        strays: list[JsonObject] = []
         if not self._waiting and len(item.parts) == 1:  # the common case
             only = item.parts[0]
             if (asked := self._closed(only["call_id"])) is not None:
                 only["call_id"], only["name"] = asked["call_id"], asked["name"]
                 self._answering = True
                 return [item]
+        own: list[JsonObject] = []
+        strays: list[JsonObject] = []
         for part in item.parts:
             call = self._closed(part["call_id"])
             if call is None:
@@ -136,10 +137,9 @@ class Pairing:
         waiting = self._open.get(call_id)
         if not waiting:
             return None
-        call, _ = waiting.pop(0)
-        if not waiting:
+        if len(waiting) == 1:
             del self._open[call_id]
-        return call
+        return waiting.pop(0)[0]
 
     def _all_open(self) -> list[_Open]:
         return [call for waiting in self._open.values() for call in waiting]
