@@ -9,7 +9,7 @@ from pond.portable import origin
 from pond.portable.blocks import is_address, is_image
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Rewound, Said, Title
 from pond.portable.loss import Losses
-from pond.portable.lowering import Group, Lowering, as_uuid
+from pond.portable.lowering import Group, Lowering, as_uuid, uuid_of
 from pond.portable.marks import left_out, marked
 from pond.portable.outline import of
 
@@ -62,7 +62,10 @@ class ClaudeCodeLowering(Lowering):
             return self._answered(item)
         self._answer = ""
         if role == TOOL:
-            return [self._row(item, TOOL, [self._result(part, item) for part in item.parts], _USER, {})]
+            for part in item.parts:
+                if type(part["result"]) is list:
+                    part["result"] = [self._block(inner, part, item) for inner in part["result"]]
+            return [self._row(item, TOOL, item.parts, _USER, {})]
         if item.human:
             self._starts.append(self._tip)
         parts = [self._user_part(part, item) for part in item.parts]
@@ -95,12 +98,6 @@ class ClaudeCodeLowering(Lowering):
         part["params"] = {"input": part["params"]}
         return part
 
-    def _result(self, part: JsonObject, item: Said) -> JsonObject:
-        result = part["result"]
-        if type(result) is list:
-            part["result"] = [self._block(inner, part, item) for inner in result]
-        return part
-
     def _block(self, inner: JsonObject, part: JsonObject, item: Said) -> JsonObject:
         """Return a content block of a tool result."""
         if inner["type"] == "text":
@@ -129,14 +126,14 @@ class ClaudeCodeLowering(Lowering):
         self, item: Said | Compaction, role: str, parts: list[JsonObject], marks: JsonObject, options: JsonObject
     ) -> Group:
         """Return one record, hung on the tip of the chain; `options` is the caller's to give away."""
-        uuid = self._uuid(role, item, parts)
+        uuid = uuid_of(f"{self._own}{role}\0{item.id}\0{parts[0]['id']}")
         options["source"] = {"parentUuid": self._tip, **self._common}
         options["pond"] = marks
         self._tip, self._off = uuid, False
         return [{"kind": "message", "role": role, "id": uuid, "timestamp": item.time, "options": options}, *parts]
 
     def _uuid(self, role: str, item: Said | Compaction, parts: list[JsonObject]) -> str:
-        return as_uuid(f"{self._own}{role}\0{item.id}\0{parts[0]['id']}")
+        return uuid_of(f"{self._own}{role}\0{item.id}\0{parts[0]['id']}")
 
     def title(self, item: Title) -> list[Group]:
         source = {"type": "custom-title", "customTitle": item.text}
@@ -155,6 +152,9 @@ class ClaudeCodeLowering(Lowering):
         residue = of(events[0]["options"], "source")
         if type(residue) is dict and "parentUuid" in residue and residue.get("isSidechain") is not True:
             self._tip = events[0]["id"].partition("~")[0]
+
+    def number(self, group: Group) -> None:
+        """Leave it as it is: records hang on each other, nobody counts them."""
 
     def compaction(self, item: Compaction) -> list[Group]:
         boundary = as_uuid(self.heading.id, "boundary", item.id)

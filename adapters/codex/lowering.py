@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pond.model.json_text import Json, JsonObject, encode_plain
 from pond.portable import origin
 from pond.portable.blocks import is_address, is_image
-from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Item, Rewound, Said, Title
+from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Rewound, Said, Title
 from pond.portable.loss import Losses
 from pond.portable.lowering import Group, Lowering
 from pond.portable.marks import WRITER, is_marked, left_out, marked
@@ -69,7 +69,7 @@ class CodexLowering(Lowering):
                 return self._answer(parts[0], item)
             return [group for part in parts for group in self._answer(part, item)]
         if role == TOOL:
-            return [self._result(part, item) for part in parts]
+            return [self._result(parts[0], item)] if len(parts) == 1 else [self._result(part, item) for part in parts]
         return self._user(item)
 
     def _user(self, item: Said) -> list[Group]:
@@ -173,13 +173,10 @@ class CodexLowering(Lowering):
         if type(ordinal) is int:
             self._ordinal = ordinal
 
-    def lower(self, item: Item) -> list[Group]:
-        groups = self.said(item) if type(item) is Said else super().lower(item)
+    def number(self, group: Group) -> None:
         if self._ordinal is not None:  # a paginated log goes on: its last row must say where it stands
-            for group in groups:
-                self._ordinal += 1
-                group[0]["options"]["source"]["ordinal"] = self._ordinal
-        return groups
+            self._ordinal += 1
+            group[0]["options"]["source"]["ordinal"] = self._ordinal
 
     def compaction(self, item: Compaction) -> list[Group]:
         self._asked = []

@@ -88,7 +88,8 @@ class Foreign:
 
     def _records(self, groups: Iterable[Group], keep_origin: bool = False) -> Iterator[Group]:
         main, outline, place, lift = self._main, self._outline, self._place, self._lift.items
-        push, lower = main.pairing.push, main.lowering.lower
+        passes, push, said = main.pairing.passes, main.pairing.push, main.lowering.said
+        last_time = self.last_time
         if keep_origin:
             yield from self._aside(origin.of_session(self._session))
         for events in groups:
@@ -97,14 +98,17 @@ class Foreign:
             items = lift(events, place()[1])
             if not items:
                 continue
-            if items[-1].time > self.last_time:
-                self.last_time = items[-1].time
+            if items[-1].time > last_time:
+                last_time = self.last_time = items[-1].time
             if outline.thread is not None:
                 self._beside(outline.thread, items)
                 continue
             for item in items:
-                for ready in push(item):
-                    yield from lower(ready) if main.begun else self._begin(main, ready)
+                if passes(item):
+                    yield from said(item) if main.begun else self._begin(main, item)
+                else:
+                    for ready in push(item):
+                        yield from self._lowered(main, ready)
 
     def continued(self, groups: Iterator[Group]) -> Iterator[Group]:
         """Yield the events that rode along, as they were; then what was added since, in the target's dialect."""
@@ -115,8 +119,13 @@ class Foreign:
                 main.lowering.follow(events)
                 yield events
             else:
-                yield from self._records([events])
-        yield from self._rest()
+                yield from self._numbered(self._records([events]))
+        yield from self._numbered(self._rest())
+
+    def _numbered(self, groups: Iterator[Group]) -> Iterator[Group]:
+        for group in groups:
+            self._main.lowering.number(group)
+            yield group
 
     def _rest(self) -> Iterator[Group]:
         """Yield what stands after the last record."""

@@ -10,11 +10,11 @@ from pond.portable.blocks import portable_result
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Item, Rewound, Said, Title
 from pond.portable.loss import Losses
 from pond.portable.marks import STUB, marked, unmarked
-from pond.portable.outline import Compact, Outline, Recall, Record
+from pond.portable.outline import Compact, Note, Outline, Recall, Record
 
 EPOCH = "1970-01-01T00:00:00.000Z"
 _ROLES = (USER, ASSISTANT, TOOL)
-_SPECIAL = frozenset(("value", "repeat", "beside"))
+_APART = frozenset((CARRIED, "value", "repeat", "beside"))  # labels of records that no kind of the mapping wrote
 _MESSAGE_OWN, _PART_OWN = frozenset(("pond", "source")), frozenset(("pond",))
 _NOTHING: list[Item] = []  # for the many records that say nothing; read only
 
@@ -31,7 +31,8 @@ class Lift:
         self._turns: list[str] = []  # the prompts that began the live turns
         self._title = ""
         self._record = Record([], "", {}, False, 0)
-        self._makers: dict[tuple[str, str], Callable[[JsonObject, Said], JsonObject | None]] = {
+        self._heeds, self._inner, self._shapes = outline.heeds, outline.inner, losses.shapes
+        self._makers: dict[tuple[Json, Json], Callable[[JsonObject, Said], JsonObject | None]] = {
             (USER, "text"): self._text,
             (USER, "file"): self._file,
             (ASSISTANT, "text"): self._text,
@@ -49,36 +50,24 @@ class Lift:
         label = pond.get("as", "") if type(pond) is dict else ""
         source = options.get("source")
         residue = source if type(source) is dict else {}
-        outline = self.outline
-        if label == CARRIED:
-            if not outline.notices(residue):
-                self.losses.record(residue, outline.inner)
-                return _NOTHING
-            return self._noticed(self._seen(events, label, residue, False, line))
-        if label in _SPECIAL:
-            return self._special(events, label)
-        if "~" in head["id"] and self._says_the_same(events):
-            self.losses.add("repeat", head["id"], line=line)
+        if label in _APART:
+            return self._apart(events, label, residue, line)
+        message_id = head["id"]
+        if "~" in message_id and self._says_the_same(events):
+            self.losses.add("repeat", message_id, line=line)
             return _NOTHING
         role = head.get("role")
         # Of a message and one part only a user's can be a person's.
         human = role != ASSISTANT and (role == USER or len(events) > 2) and _is_human(events)
         note = None
-        if outline.heeds is None or label in outline.heeds:
-            note = outline.look(self._seen(events, label, residue, human, line))
+        if self._heeds is None or label in self._heeds:
+            note = self.outline.look(self._seen(events, label, residue, human, line))
         self._count_fields(label or str(role), residue, events)
-        if note is None:
-            if human and outline.thread is None:
-                self._turns.append(head["id"])
-            return self._one(head, role, events[1], line) if len(events) == 2 else [*self._messages(events, line)]
-        if type(note) is Rewound:
-            if outline.thread is None:
-                self._rewind(note, line)
-                if human:
-                    self._turns.append(head["id"])
-            plain = self._messages(events, line)
-            return [note, *self._kept(note.again), *plain]
-        return self._noted(note, self._record)
+        if note is not None:
+            return self._noted(note, self._record)
+        if human and self.outline.thread is None:
+            self._turns.append(message_id)
+        return self._one(events, role, line) if len(events) == 2 else [*self._messages(events, line)]
 
     def _seen(self, events: list[JsonObject], label: str, residue: JsonObject, human: bool, line: int) -> Record:
         """Return the record for the outline to look at: always the same one, which nobody keeps."""
@@ -86,7 +75,7 @@ class Lift:
         record.events, record.label, record.residue, record.human, record.line = events, label, residue, human, line
         return record
 
-    def _noted(self, note: Title | Rewound | Compact | Said, record: Record) -> list[Item]:
+    def _noted(self, note: Note, record: Record) -> list[Item]:
         if type(note) is Compact:
             if note.summary is None:
                 self.losses.add("compaction-undone", record.id, line=record.line)
@@ -94,15 +83,28 @@ class Lift:
             self._turns = []
             kept = self._kept(note.kept)
             return [Compaction(note.summary, record.id, self._at(record.events[0]), kept, note.kept_first)]
+        assert not isinstance(note, Compact)
         if type(note) is Rewound:
-            self._rewind(note, record.line)
-        elif type(note) is Title:
+            return self._gone_back(note, record)
+        if type(note) is Title:
             if note.text == self._title:
                 return []
             self._title = note.text
-        assert not isinstance(note, Compact)
         note.time = self.time if type(note) is Title else note.time or self.time
         return [note]
+
+    def _gone_back(self, note: Rewound, record: Record) -> list[Item]:
+        """Take turns back; a record that is no mere note of that begins the next one."""
+        if record.label == CARRIED:
+            self._rewind(note, record.line)
+            note.time = note.time or self.time
+            return [note]
+        if self.outline.thread is None:
+            self._rewind(note, record.line)
+            if record.human:
+                self._turns.append(record.id)
+        plain = self._messages(record.events, record.line)
+        return [note, *self._kept(note.again), *plain]
 
     def _says_the_same(self, events: list[JsonObject]) -> bool:
         """Tell whether a record that came again under its id differs in bookkeeping only, as resumed files have it."""
@@ -146,15 +148,24 @@ class Lift:
 
     # --- messages ---
 
-    def _one(self, head: JsonObject, role: Json, part: JsonObject, line: int) -> list[Item]:
-        """Return what a message and one event say; `_messages` would say the same, and takes longer."""
-        kind = part.get("type")
-        make = self._makers.get((role, kind)) if type(role) is str and type(kind) is str else None
+    def _one(self, events: list[JsonObject], role: Json, line: int) -> list[Item]:
+        """Return what a message and one part say, as most records are; `_messages` says the same, and takes longer."""
+        head, part = events
+        try:
+            make = self._makers.get((role, part.get("type")))
+        except TypeError:  # a role or a type that is no text
+            make = None
         if make is None or part["kind"] != "part":
-            return [*self._messages([head, part], line)]
-        said = Said(
-            role, head["id"], self._at(head), line, [], False, self.outline.model if role == ASSISTANT else None
-        )
+            return [*self._messages(events, line)]
+        time = head.get("timestamp")
+        if type(time) is str and time:
+            self.time = time
+        else:
+            time = self._at(head)
+        if role == ASSISTANT:
+            said = Said(ASSISTANT, head["id"], time, line, [], False, self.outline.model)
+        else:
+            said = Said(role, head["id"], time, line, [])
         kept = make(part, said)
         if kept is None:
             return _NOTHING
@@ -298,37 +309,40 @@ class Lift:
 
     # --- what is no conversation ---
 
-    def _noticed(self, record: Record) -> list[Item]:
-        note = self.outline.look(record)
-        if note is not None:
-            return self._noted(note, record)
-        self.losses.record(record.residue, self.outline.inner)
-        return []
-
-    def _special(self, events: list[JsonObject], label: str) -> list[Item]:
-        """Name records that no kind of the mapping wrote."""
-        head = events[0]
-        if label != "beside":
+    def _apart(self, events: list[JsonObject], label: str, residue: JsonObject, line: int) -> list[Item]:
+        """Name records that are no conversation, after a look at those that are carried whole."""
+        if label == CARRIED:
+            if self.outline.notices(residue):
+                note = self.outline.look(self._seen(events, label, residue, False, line))
+                if note is not None:
+                    return self._noted(note, self._record)
+            self.losses.record(residue, self._inner)
+        elif label == "beside":
+            for part in events[1:]:
+                name, size = str(part.get("file_name", "")), _size(part)
+                self.losses.add("side-file", events[0]["id"], part["id"], what=name, size=size)
+        else:
             self.losses.count("repeat" if label == "repeat" else "record", label)
-            return []
-        for part in events[1:]:
-            name, size = str(part.get("file_name", "")), _size(part)
-            self.losses.add("side-file", head["id"], part["id"], what=name, size=size)
-        return []
+        return _NOTHING
 
     def _count_fields(self, label: str, residue: JsonObject, events: list[JsonObject]) -> None:
         """Count the fields that stay behind, as one shape a record: most records of a kind have the same."""
         shape = [label, *residue]
-        inner = residue.get(self.outline.inner)
+        inner = residue.get(self._inner)
         if type(inner) is dict:
             shape += inner
         for event in events:
             if options := event["options"]:  # a part seldom has any
                 own = _MESSAGE_OWN if event["kind"] == "message" else _PART_OWN
-                for space, held in options.items():
-                    if space not in own and type(held) is dict:
-                        shape += held
-        self.losses.fields(tuple(shape))
+                for space in options:
+                    if space not in own and type(options[space]) is dict:
+                        shape += options[space]
+        shapes, key = self._shapes, tuple(shape)
+        count = shapes.get(key)
+        if count is None:
+            shapes[key] = [1]
+        else:
+            count[0] += 1  # looked up once: a shape is long
 
 
 def _contents(events: list[JsonObject]) -> list[list[Json]]:

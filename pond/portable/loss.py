@@ -77,7 +77,7 @@ class Losses:
         self.session, self.file = session, file
         self._single: list[tuple[str, str, str, int, str, int, int]] = []  # what `add` was told
         self._counted: dict[tuple[str, str], Loss] = {}
-        self._shapes: dict[tuple[str, ...], list[int]] = {}  # label and field names of records -> how often they came
+        self.shapes: dict[tuple[str, ...], list[int]] = {}  # label and names of the fields of records -> how many came
         self._records: dict[tuple[Json, Json], int] = {}  # what records left out are about
         self.known: frozenset[str] = frozenset()  # fields that do reach the target
 
@@ -104,23 +104,15 @@ class Losses:
         except TypeError:  # a type that is no text
             self.count("record", "(no type)")
 
-    def fields(self, shape: tuple[str, ...]) -> None:
-        """Name the fields of a record: its label, then their names."""
-        count = self._shapes.get(shape)
-        if count is None:
-            self._shapes[shape] = [1]
-        else:
-            count[0] += 1  # looked up once: a shape is long
-
     def all(self) -> Iterator[Loss]:
         """Yield every entry: what happened to single things in order, then what is counted."""
-        for (label, *names), [count] in self._shapes.items():
+        for (label, *names), [count] in self.shapes.items():
             for name in names:
                 if name not in self.known:
                     self.count("field", f"{label}: {name}", count)
         for key, count in self._records.items():
             self.count("record", "/".join(name for name in key if type(name) is str) or "(no type)", count)
-        self._shapes.clear()
+        self.shapes.clear()
         self._records.clear()
         for kind, message, part, line, what, size, times in self._single:
             yield Loss(kind, self.session, message, part, what, self.file, line, times, size)

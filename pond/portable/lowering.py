@@ -64,6 +64,10 @@ class Lowering(ABC):
     def follow(self, events: Group) -> None:
         """Hear of a record of the client's own that stands before what is to be written."""
 
+    @abstractmethod
+    def number(self, group: Group) -> None:
+        """Let a record that stands after the client's own say which one it is, where the client counts them."""
+
     def close(self) -> list[Group]:
         """Return what stands after the last item."""
         return []
@@ -81,9 +85,11 @@ class Lowering(ABC):
 
 
 def as_uuid(*names: str) -> str:
-    """Return the UUID that stands for these names: the same for the same names, on every machine.
+    """Return the UUID that stands for these names: the same for the same names, on every machine."""
+    return uuid_of("\0".join(names))
 
-    Names that stand in one text already, with a NUL between them, are the same names.
-    """
-    digest = xxhash.xxh3_128_hexdigest("\0".join(names).encode("utf-8", "surrogatepass"))
+
+def uuid_of(names: str) -> str:
+    """Return the UUID that stands for names in one text, with a NUL between them."""
+    digest = xxhash.xxh3_128_hexdigest(names.encode("utf-8", "surrogatepass"))
     return f"{digest[:8]}-{digest[8:12]}-8{digest[13:16]}-a{digest[17:20]}-{digest[20:]}"  # version 8: made by us

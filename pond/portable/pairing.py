@@ -7,6 +7,7 @@ order, late, twice, or not at all. At most one turn is held back, while a result
 from __future__ import annotations
 
 import re
+from typing import TypeGuard
 
 import xxhash
 
@@ -36,6 +37,23 @@ class Pairing:
         self._used: set[int] = set()  # call ids given out, as hashes
         self._names: set[str] = set()  # of tools, found fit
         self.begun = False  # there was a message before
+
+    def passes(self, item: Item) -> TypeGuard[Said]:
+        """Take the next item if it can go on at once and alone, as most can; tell whether. If not, `push` it."""
+        if type(item) is not Said or self._waiting or not self.begun:
+            return False
+        role = item.role
+        if role == ASSISTANT:
+            if self._answering and self._open:
+                return False
+            for part in item.parts:
+                if part["type"] == "tool_call":
+                    self._answering = False
+                    self._ask(part, item)
+            return True
+        if role == USER:
+            return not self._open
+        return len(item.parts) == 1 and self._answers(item.parts[0])
 
     def push(self, item: Item) -> list[Item]:
         """Take the next item; return what can go on now."""
@@ -104,24 +122,12 @@ class Pairing:
 
     def _answer(self, item: Said) -> list[Item]:
         """Send results after their calls; one whose call is not open becomes text, or waits with the rest."""
-        if not self._waiting and len(item.parts) == 1:  # the common case
-            only = item.parts[0]
-            if (asked := self._closed(only["call_id"])) is not None:
-                only["call_id"], only["name"] = asked["call_id"], asked["name"]
-                self._answering = True
-                return [item]
         own: list[JsonObject] = []
         strays: list[JsonObject] = []
         for part in item.parts:
-            call = self._closed(part["call_id"])
-            if call is None:
-                strays.append(part)
-            else:
-                part["call_id"], part["name"] = call["call_id"], call["name"]
-                own.append(part)
+            (own if self._answers(part) else strays).append(part)
         found: list[Item] = []
         if own:
-            self._answering = True
             found.append(Said(TOOL, item.id, item.time, item.line, own))
         if strays and self._waiting:
             self._waiting.append(Said(TOOL, item.id, item.time, item.line, strays))
@@ -132,14 +138,18 @@ class Pairing:
             found += self._as_text(part, item)
         return found
 
-    def _closed(self, call_id: str) -> JsonObject | None:
-        """Return the oldest open call with this id, no longer open."""
+    def _answers(self, result: JsonObject) -> bool:
+        """Give a result to the oldest open call with its id, open no longer; tell whether there is one."""
+        call_id = result["call_id"]
         waiting = self._open.get(call_id)
         if not waiting:
-            return None
-        if len(waiting) == 1:
+            return False
+        call, _ = waiting.pop(0)
+        if not waiting:
             del self._open[call_id]
-        return waiting.pop(0)[0]
+        result["call_id"], result["name"] = call["call_id"], call["name"]
+        self._answering = True
+        return True
 
     def _all_open(self) -> list[_Open]:
         return [call for waiting in self._open.values() for call in waiting]
@@ -176,7 +186,10 @@ class Pairing:
 
     def _replay(self) -> list[Item]:
         waited, self._waiting, self._turning = self._waiting, [], False
-        return [ready for item in waited for ready in self.push(item)]
+        found: list[Item] = []
+        for item in waited:
+            found += [item] if self.passes(item) else self.push(item)
+        return found
 
 
 def _note(item: Said, text: str) -> Said:
