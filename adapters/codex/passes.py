@@ -10,6 +10,7 @@ import orjson
 # The first lines of what the client prints before a tool's own output.
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:)\s*(-?\d+)", re.MULTILINE)
 _HEAD = 400
+_SUCCEEDED = ("Process exited with code 0\n", "Exit code: 0\n")  # what `_EXIT` finds first in most outputs
 _FAILED = (
     "apply_patch verification failed",
     "Script failed",
@@ -23,7 +24,9 @@ _FAILED = (
 _OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
 _EVENTS = frozenset(("item_completed", "exec_command_end", "mcp_tool_call_end", "patch_apply_end"))
 _WATCHED = _OUTPUTS | _EVENTS | {"custom_tool_call"}
+# The facts there can be; nobody changes them.
 _NOTHING: dict[str, Any] = {}
+_FAILURE, _SUCCESS = {"failed": True}, {"failed": False}
 # Commands that a script starts leave codes nobody asks for. A code waits for an output a few rows away: the last ones
 # are enough, and what is remembered of a session stays small however long it gets.
 _MOST_CODES = 128
@@ -49,15 +52,18 @@ class Observer:
 
     def observe(self, record: dict[str, Any]) -> dict[str, Any]:
         """Return the facts about `record`: `failed`, where it is a tool's output."""
-        payload = record.get("payload")
-        item = payload if type(payload) is dict else record
+        item = record.get("payload")
+        if type(item) is not dict:
+            item = record
         kind = item.get("type")
         if type(kind) is not str:
-            return {"failed": _failed_text(item.get("content"))} if item.get("role") == "tool" else _NOTHING
+            if item.get("role") != "tool":
+                return _NOTHING
+            return _FAILURE if _failed_text(item.get("content")) else _SUCCESS
         if kind not in _WATCHED:
             return _NOTHING
         if kind in _OUTPUTS:
-            return {"failed": self._failed(kind, item)}
+            return _FAILURE if self._failed(kind, item) else _SUCCESS
         if kind in _EVENTS:
             self._event(kind, item)
         else:
@@ -103,7 +109,7 @@ def _failed_text(output: object) -> bool:
     """Tell from a tool's printed output whether it failed; text that says nothing of the kind did not."""
     if type(output) is list and output and type(output[0]) is dict:
         output = output[0].get("text")
-    if type(output) is not str:
+    if type(output) is not str or output.startswith(_SUCCEEDED):
         return False
     head = output[:_HEAD]
     if (near := head.find("xit")) >= 0:  # no match starts further before it than `Process exited` does

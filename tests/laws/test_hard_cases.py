@@ -338,7 +338,11 @@ def test_case_13_failure_told_by_the_rows_between(in_codex: Store) -> None:
     [
         ("Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nok", False),
         ("Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nno", True),
+        ("Process exited with code 0\nOutput:\nProcess exited with code 2", False),
+        ("Process exited with code 0\nProcess exited with code 2", False),
+        ("Process exited with code 02\nOutput:\nno", True),
         ("Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno", True),
+        ("Exit code: 0\nExit code: 1\nOutput:\nok", False),
         ('{"output":"no","metadata":{"exit_code":3}}', True),
         ('{"output":"ok","metadata":{"exit_code":0}}', False),
         ("apply_patch verification failed: no such line", True),
