@@ -2,10 +2,10 @@
 # ruff: noqa
 # mypy: ignore-errors
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
-from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event
+from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of
 
 DIGEST = 'd2af479fb872bf79'
-COMPILER = 5
+COMPILER = 6
 CLIENT = 'claude-code'
 MAP = 1
 FILES = ('projects/{slug}/{parent}/subagents/{agent**}.jsonl', 'projects/{slug}/agent-{legacy}.jsonl', 'projects/{slug}/{file}.jsonl', '{parent}/subagents/{agent**}.jsonl', 'agent-{legacy}.jsonl', '{file}.jsonl')
@@ -40,26 +40,44 @@ SESSION = (
     )),
 )
 K0 = frozenset({'cache_control', 'citations', 'text'})
-K1 = frozenset({'source'})
-K2 = frozenset({'cache_control', 'citations', 'context', 'source', 'title'})
-K3 = frozenset({'cache_control', 'content', 'is_error', 'tool_use_id'})
-K4 = frozenset({'content', 'id', 'role', 'type'})
-K5 = frozenset({'agentId', 'classifierMetaLines', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'imagePasteIds', 'interruptedByShutdown', 'interruptedMessageId', 'isCompactSummary', 'isMeta', 'isReplay', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'mcpCallNotReadOnly', 'mcpMeta', 'message', 'origin', 'parentUuid', 'permissionDecision', 'permissionMode', 'planContent', 'project', 'promptId', 'promptSource', 'sandboxed', 'sessionId', 'sessionKind', 'session_id', 'slug', 'sourceToolAssistantUUID', 'sourceToolUseID', 'summarizeMetadata', 'teamName', 'thinkingMetadata', 'timestamp', 'todos', 'toolDenialKind', 'toolEndsTurn', 'toolUseResult', 'turnCompanion', 'turnOrigin', 'turnPosition', 'userFeedback', 'userType', 'uuid', 'version'})
-K6 = {'text': 'text', 'file': 'image', 'tool_result': 'tool_result'}
-K7 = frozenset({'citations', 'text'})
-K8 = frozenset({'signature', 'thinking'})
-K9 = frozenset({'caller', 'id', 'input', 'name'})
-K10 = frozenset({'id', 'input', 'name'})
-K11 = frozenset({'content', 'is_error', 'tool_use_id'})
-K12 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'id', 'model', 'role', 'stop_details', 'stop_reason', 'stop_sequence', 'type', 'usage'})
-K13 = frozenset({'agentId', 'apiBlockIndex', 'apiErrorStatus', 'apiErrorType', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'cwd', 'effort', 'entrypoint', 'error', 'errorDetails', 'failedResponseHadNoToolCall', 'forkedFrom', 'gitBranch', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'thinkingDisplay', 'thinkingDurationMs', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
-K14 = {'text': 'text', 'reasoning': 'thinking', 'file': 'image', 'tool_call': 'tool_use', 'tool_result': 'web_search_tool_result'}
-K15 = frozenset({'agentId', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'timestamp', 'toolUseID', 'trigger', 'url', 'userType', 'uuid', 'version'})
-K16 = frozenset({'text'})
-K17 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
-K18 = frozenset({'commandMode', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
-K19 = {'text': 'text', 'file': 'image'}
-K20 = {'text': 'self'}
+K1 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': None, 'options': None}
+K2 = frozenset({'source'})
+K3 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': None, 'provenance': 'conversational', 'options': None}
+K4 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': None}
+K5 = frozenset({'cache_control', 'citations', 'context', 'source', 'title'})
+K6 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': None, 'provenance': 'conversational', 'options': None, 'file_name': None}
+K7 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': 'conversational', 'options': None}
+K8 = frozenset({'cache_control', 'content', 'is_error', 'tool_use_id'})
+K9 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None, 'call_id': None, 'result': None, 'name': None}
+K10 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None}
+K11 = frozenset({'content', 'id', 'role', 'type'})
+K12 = frozenset({'agentId', 'classifierMetaLines', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'imagePasteIds', 'interruptedByShutdown', 'interruptedMessageId', 'isCompactSummary', 'isMeta', 'isReplay', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'mcpCallNotReadOnly', 'mcpMeta', 'message', 'origin', 'parentUuid', 'permissionDecision', 'permissionMode', 'planContent', 'project', 'promptId', 'promptSource', 'sandboxed', 'sessionId', 'sessionKind', 'session_id', 'slug', 'sourceToolAssistantUUID', 'sourceToolUseID', 'summarizeMetadata', 'teamName', 'thinkingMetadata', 'timestamp', 'todos', 'toolDenialKind', 'toolEndsTurn', 'toolUseResult', 'turnCompanion', 'turnOrigin', 'turnPosition', 'userFeedback', 'userType', 'uuid', 'version'})
+K13 = {'kind': 'message', 'role': 'user', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
+K14 = {'kind': 'message', 'role': 'tool', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
+K15 = ['uuid']
+K16 = {'text': 'text', 'file': 'image', 'tool_result': 'tool_result'}
+K17 = frozenset({'citations', 'text'})
+K18 = frozenset({'signature', 'thinking'})
+K19 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'reasoning', 'text': None, 'provenance': 'conversational', 'options': None}
+K20 = frozenset({'caller', 'id', 'input', 'name'})
+K21 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': False, 'provenance': 'conversational', 'options': None, 'call_id': None}
+K22 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': False, 'provenance': 'conversational', 'options': None}
+K23 = frozenset({'id', 'input', 'name'})
+K24 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None, 'call_id': None}
+K25 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None}
+K26 = frozenset({'content', 'is_error', 'tool_use_id'})
+K27 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'id', 'model', 'role', 'stop_details', 'stop_reason', 'stop_sequence', 'type', 'usage'})
+K28 = frozenset({'agentId', 'apiBlockIndex', 'apiErrorStatus', 'apiErrorType', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'cwd', 'effort', 'entrypoint', 'error', 'errorDetails', 'failedResponseHadNoToolCall', 'forkedFrom', 'gitBranch', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'thinkingDisplay', 'thinkingDurationMs', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
+K29 = {'kind': 'message', 'role': 'assistant', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
+K30 = {'text': 'text', 'reasoning': 'thinking', 'file': 'image', 'tool_call': 'tool_use', 'tool_result': 'web_search_tool_result'}
+K31 = frozenset({'agentId', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'timestamp', 'toolUseID', 'trigger', 'url', 'userType', 'uuid', 'version'})
+K32 = {'kind': 'message', 'role': 'system', 'id': None, 'session_id': None, 'timestamp': None, 'content': None, 'options': None}
+K33 = frozenset({'text'})
+K34 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
+K35 = frozenset({'commandMode', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
+K36 = {'text': 'text', 'file': 'image'}
+K37 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': 'injected', 'options': None}
+K38 = {'text': 'self'}
 S_harness = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<ide_opened_file>', '</ide_opened_file>'), ('<ide_selection>', '</ide_selection>'), ('<ide_diagnostics>', '</ide_diagnostics>'), ('<local-command-caveat>', '</local-command-caveat>'), ('<local-command-stdout>', '</local-command-stdout>'), ('<local-command-stderr>', '</local-command-stderr>'), ('<command-name>', '</command-name>'), ('<command-message>', '</command-message>'), ('<command-contents>', '</command-contents>'), ('<bash-stdout>', '</bash-stdout>'), ('<bash-stderr>', '</bash-stderr>'), ('<user-prompt-submit-hook>', '</user-prompt-submit-hook>'), ('<teammate-message', '</teammate-message>'), ('<cross-session-message', '</cross-session-message>'), ('<fork-boilerplate>', '</fork-boilerplate>'), ('<injected-context source=', '</injected-context>')), (('<command-args>', '</command-args>'), ('<bash-input>', '</bash-input>'), ('<user-memory-input>', '</user-memory-input>')), ('Caveat: The messages below were generated by the user while running local commands.', 'This session is being continued from a previous conversation', 'Base directory for this skill: ', '[Image: source: ', 'Your tool call was malformed'), ('[Request interrupted by user]', '[Request interrupted by user for tool use]', 'Continue from where you left off.', 'Warmup'))
 S_failure = Markers.of((), (), (), ())
 S_queued = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>')), (), (), ())
@@ -74,24 +92,24 @@ def read_0_user(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'user'}
     absent = spelling = None
-    v = r.get('uuid', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'uuid' in r:
+        v = r['uuid']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['uuid']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['uuid']
+            mid = c.derive(r)
+            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['uuid'] if absent is None else [*absent, 'uuid']
-        else:
-            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
-    w_harness = r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True
+        absent = ['uuid']
     del r['type']
     options = {}
     v = r.pop('timestamp', MISSING)
@@ -129,81 +147,98 @@ def read_0_user(r, c):
     items = r__message.get('content', MISSING)
     if type(items) is list:
         weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K0.issuperset(b):
-                                    c.drift('source-drift-field', 'user/text', [k for k in b if k not in K0])
-                            else:
-                                o = {}
-                            runs, x = (), v0
-                            if w_harness:
-                                k = INJECTED
-                            elif S_harness.plain(x):
-                                k = CONVERSATIONAL
-                            else:
-                                (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': mid + ':0' if not p1 else f'{mid}:{len(p1)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
-                            p1.append(p)
-                            for k, x in runs:
-                                p1.append({'kind': 'part', 'id': mid + ':0' if not p1 else f'{mid}:{len(p1)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
-                            weave += '1'
-                            continue
-                elif kind == 'image':
-                    if True:
-                        b__source = b.get('source')
-                        if type(b__source) is not dict:
-                            b__source = EMPTY
-                        v0 = b__source.get('media_type', MISSING)
-                        v1 = b__source.get('data', MISSING)
-                        if (type(v1) is str):
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
                             del b['type']
-                            ps = None
-                            record_absent, absent = absent, None
-                            del b__source['data']
-                            if type(v0) is str:
-                                v0_fits = True
-                                del b__source['media_type']
-                                if v0 == 'application/octet-stream':
-                                    ps = {'source.media_type': v0} if ps is None else {**ps, 'source.media_type': v0}
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.source.media_type', f'expected string, found {kind_of(v0)}')
-                                v0 = 'application/octet-stream'
-                            v = b__source.pop('type', MISSING)
-                            if v != 'base64':
-                                if v is MISSING:
-                                    absent = ['source.type'] if absent is None else [*absent, 'source.type']
-                                else:
-                                    b__source['type'] = v
-                            if not b__source:
-                                del b['source']
-                            if b:
-                                o = {'source': b}
-                                if not K1.issuperset(b):
-                                    c.drift('source-drift-field', 'user/image', [k for k in b if k not in K1])
-                            else:
-                                o = {}
-                            if absent or ps:
-                                o['pond'] = marks = {}
-                                if absent:
-                                    marks['absent'] = absent
-                                if ps:
-                                    marks['spelling'] = ps
-                            absent = record_absent
-                            p = {'kind': 'part', 'id': mid + ':0' if not p1 else f'{mid}:{len(p1)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v1, 'media_type': v0, 'provenance': 'conversational', 'options': o}
+                            del b['text']
+                            o = {'source': b}
+                            if not K0.issuperset(b):
+                                c.drift('source-drift-field', 'user/text', [k for k in b if k not in K0])
+                        else:
+                            o = {}
+                        runs, x = (), v0
+                        if r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True:
+                            k = INJECTED
+                        elif S_harness.plain(x):
+                            k = CONVERSATIONAL
+                        else:
+                            (k, x), *runs = S_harness.split(x)
+                        p = K1.copy()
+                        p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = x
+                        p['provenance'] = k
+                        p['options'] = o
+                        p1.append(p)
+                        for k, x in runs:
+                            p = K1.copy()
+                            p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = x
+                            p['provenance'] = k
+                            p['options'] = {'pond': {'joined': True}}
                             p1.append(p)
-                            weave += '1'
-                            continue
+                        weave += '1'
+                        continue
+                elif kind == 'image':
+                    b__source = b.get('source')
+                    if type(b__source) is not dict:
+                        b__source = EMPTY
+                    v0 = b__source.get('media_type', MISSING)
+                    v1 = b__source.get('data', MISSING)
+                    if (type(v1) is str):
+                        del b['type']
+                        ps = None
+                        record_absent, absent = absent, None
+                        del b__source['data']
+                        if type(v0) is str:
+                            v0_fits = True
+                            del b__source['media_type']
+                            if v0 == 'application/octet-stream':
+                                ps = {'source.media_type': v0} if ps is None else {**ps, 'source.media_type': v0}
+                        else:
+                            v0_fits = False
+                            if v0 is not MISSING:
+                                c.note('source-type', '$.source.media_type', f'expected string, found {kind_of(v0)}')
+                            v0 = 'application/octet-stream'
+                        v = b__source.pop('type', MISSING)
+                        if v != 'base64':
+                            if v is MISSING:
+                                absent = ['source.type'] if absent is None else [*absent, 'source.type']
+                            else:
+                                b__source['type'] = v
+                        if not b__source:
+                            del b['source']
+                        if b:
+                            o = {'source': b}
+                            if not K2.issuperset(b):
+                                c.drift('source-drift-field', 'user/image', [k for k in b if k not in K2])
+                        else:
+                            o = {}
+                        if absent or ps:
+                            o['pond'] = marks = {}
+                            if absent:
+                                marks['absent'] = absent
+                            if ps:
+                                marks['spelling'] = ps
+                        absent = record_absent
+                        p = K3.copy()
+                        p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['data'] = v1
+                        p['media_type'] = v0
+                        p['options'] = o
+                        p1.append(p)
+                        weave += '1'
+                        continue
                     if at(b, 'source', 'type') == 'url':
                         b__source = b.get('source')
                         if type(b__source) is not dict:
@@ -218,15 +253,20 @@ def read_0_user(r, c):
                                 del b['source']
                             if b:
                                 o = {'source': b}
-                                if not K1.issuperset(b):
-                                    c.drift('source-drift-field', 'user/image/url', [k for k in b if k not in K1])
+                                if not K2.issuperset(b):
+                                    c.drift('source-drift-field', 'user/image/url', [k for k in b if k not in K2])
                             else:
                                 o = {}
                             o['pond'] = marks = {'as': 'image/url'}
                             if absent:
                                 marks['absent'] = absent
                             absent = record_absent
-                            p = {'kind': 'part', 'id': mid + ':0' if not p1 else f'{mid}:{len(p1)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
+                            p = K4.copy()
+                            p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['data'] = v0
+                            p['options'] = o
                             p1.append(p)
                             weave += '1'
                             continue
@@ -266,8 +306,8 @@ def read_0_user(r, c):
                                 del b['source']
                             if b:
                                 o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'user/document/base64', [k for k in b if k not in K2])
+                                if not K5.issuperset(b):
+                                    c.drift('source-drift-field', 'user/document/base64', [k for k in b if k not in K5])
                             else:
                                 o = {}
                             o['pond'] = marks = {'as': 'document/base64'}
@@ -277,9 +317,22 @@ def read_0_user(r, c):
                                 marks['spelling'] = ps
                             absent = record_absent
                             if v2_fits:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p1 else f'{mid}:{len(p1)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v1, 'media_type': v0, 'provenance': 'conversational', 'options': o, 'file_name': v2}
+                                p = K6.copy()
+                                p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+                                p['session_id'] = sid
+                                p['message_id'] = mid
+                                p['data'] = v1
+                                p['media_type'] = v0
+                                p['options'] = o
+                                p['file_name'] = v2
                             else:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p1 else f'{mid}:{len(p1)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v1, 'media_type': v0, 'provenance': 'conversational', 'options': o}
+                                p = K3.copy()
+                                p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+                                p['session_id'] = sid
+                                p['message_id'] = mid
+                                p['data'] = v1
+                                p['media_type'] = v0
+                                p['options'] = o
                             p1.append(p)
                             weave += '1'
                             continue
@@ -297,87 +350,102 @@ def read_0_user(r, c):
                                 del b['source']
                             if b:
                                 o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'user/document/text', [k for k in b if k not in K2])
+                                if not K5.issuperset(b):
+                                    c.drift('source-drift-field', 'user/document/text', [k for k in b if k not in K5])
                             else:
                                 o = {}
                             o['pond'] = marks = {'as': 'document/text'}
                             if absent:
                                 marks['absent'] = absent
                             absent = record_absent
-                            p = {'kind': 'part', 'id': mid + ':0' if not p1 else f'{mid}:{len(p1)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+                            p = K7.copy()
+                            p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = v0
+                            p['options'] = o
                             p1.append(p)
                             weave += '1'
                             continue
                 elif kind == 'tool_result':
-                    if True:
-                        v0 = b.get('tool_use_id', MISSING)
-                        v1 = b.get('content', MISSING)
-                        v2 = b.get('is_error', MISSING)
-                        if True:
-                            ps = None
-                            if type(v0) is str:
-                                v0_fits = True
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
-                            if v1 is not MISSING:
-                                v1_fits = True
-                            else:
-                                v1_fits = False
-                                if v1 is not MISSING:
-                                    if v1 is not None:
-                                        c.note('source-type', '$.content', f'expected any, found {kind_of(v1)}')
-                            if type(v2) is bool:
-                                v2_fits = True
-                                if v2 is False:
-                                    ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
-                            else:
-                                v2_fits = False
-                                if v2 is not MISSING:
-                                    if v2 is not None:
-                                        c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
-                                v2 = False
-                            if len(b) != 1 + v0_fits + v1_fits + v2_fits:
-                                del b['type']
-                                if v0_fits:
-                                    del b['tool_use_id']
-                                if v1_fits:
-                                    del b['content']
-                                if v2_fits:
-                                    del b['is_error']
-                                o = {'source': b}
-                                if not K3.issuperset(b):
-                                    c.drift('source-drift-field', 'user/tool_result', [k for k in b if k not in K3])
-                            else:
-                                o = {}
-                            if ps:
-                                o['pond'] = {'spelling': ps}
-                            if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o, 'call_id': v0, 'result': v1, 'name': known}
-                            else:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o}
-                                if v0_fits:
-                                    p['call_id'] = v0
-                                if v1_fits:
-                                    p['result'] = v1
-                                if v0_fits and (known := c.calls.get(v0)) is not None:
-                                    p['name'] = known
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('tool_use_id', MISSING)
+                    v1 = b.get('content', MISSING)
+                    v2 = b.get('is_error', MISSING)
+                    ps = None
+                    if type(v0) is str:
+                        v0_fits = True
+                    else:
+                        v0_fits = False
+                        if v0 is not MISSING:
+                            c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
+                    if v1 is not MISSING:
+                        v1_fits = True
+                    else:
+                        v1_fits = False
+                    if type(v2) is bool:
+                        v2_fits = True
+                        if v2 is False:
+                            ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
+                    else:
+                        v2_fits = False
+                        if v2 is not MISSING:
+                            if v2 is not None:
+                                c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
+                        v2 = False
+                    if len(b) != 1 + v0_fits + v1_fits + v2_fits:
+                        del b['type']
+                        if v0_fits:
+                            del b['tool_use_id']
+                        if v1_fits:
+                            del b['content']
+                        if v2_fits:
+                            del b['is_error']
+                        o = {'source': b}
+                        if not K8.issuperset(b):
+                            c.drift('source-drift-field', 'user/tool_result', [k for k in b if k not in K8])
+                    else:
+                        o = {}
+                    if ps:
+                        o['pond'] = {'spelling': ps}
+                    if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
+                        p = K9.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        p['call_id'] = v0
+                        p['result'] = v1
+                        p['name'] = known
+                    else:
+                        p = K10.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        if v0_fits:
+                            p['call_id'] = v0
+                        if v1_fits:
+                            p['result'] = v1
+                        if v0_fits and (known := c.calls.get(v0)) is not None:
+                            p['name'] = known
+                    p0.append(p)
+                    weave += '0'
+                    continue
                 c.drift('source-drift-kind', 'user/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'user/' + kind_of(b), ())
             weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left or '10' in weave:
+        if left is not None or '10' in weave:
             pond.setdefault('weave', {})['message.content'] = weave
-        if left:
-            r__message['content'] = left
-        else:
+        if left is None:
             del r__message['content']
+        else:
+            r__message['content'] = left
     elif type(items) is str:
         del r__message['content']
         b = {'text': items}
@@ -390,28 +458,41 @@ def read_0_user(r, c):
         else:
             o = {}
         runs, x = (), v0
-        if w_harness:
+        if r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True:
             k = INJECTED
         elif S_harness.plain(x):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
-        p = {'kind': 'part', 'id': mid + ':0' if not p1 else f'{mid}:{len(p1)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p = K1.copy()
+        p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = x
+        p['provenance'] = k
+        p['options'] = o
         p1.append(p)
         for k, x in runs:
-            p1.append({'kind': 'part', 'id': mid + ':0' if not p1 else f'{mid}:{len(p1)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            p = K1.copy()
+            p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+            p['session_id'] = sid
+            p['message_id'] = mid
+            p['text'] = x
+            p['provenance'] = k
+            p['options'] = {'pond': {'joined': True}}
+            p1.append(p)
         pond.setdefault('shape', {})['message.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['message.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message.content', f'expected list or string, found {kind_of(items)}')
     del r['message']
-    if not K4.issuperset(r__message):
-        c.drift('source-drift-field', 'user.message', [k for k in r__message if k not in K4])
+    if not K11.issuperset(r__message):
+        c.drift('source-drift-field', 'user.message', [k for k in r__message if k not in K11])
     if r__message:
         options['anthropic'] = r__message
-    if r and not K5.issuperset(r):
-        c.drift('source-drift-field', 'user', [k for k in r if k not in K5])
+    if r and not K12.issuperset(r):
+        c.drift('source-drift-field', 'user', [k for k in r if k not in K12])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -420,14 +501,32 @@ def read_0_user(r, c):
         options['source'] = r
     options['pond'] = pond
     if not p0:
-        m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
+        m = K13.copy()
+        m['id'] = mid
+        m['session_id'] = sid
+        m['timestamp'] = ts
+        m['options'] = options
+        if ts is None:
+            del m['timestamp']
         p1.insert(0, m)
         return p1
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
+    m = K14.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     if p1:
         also = f'{mid}+user'
-        m = {'kind': 'message', 'role': 'user', 'id': also, 'session_id': sid, 'timestamp': ts, 'options': {'pond': {'seq': c.seq, 'with': True}}} if ts is not None else {'kind': 'message', 'role': 'user', 'id': also, 'session_id': sid, 'options': {'pond': {'seq': c.seq, 'with': True}}}
+        m = K13.copy()
+        m['id'] = also
+        m['session_id'] = sid
+        m['timestamp'] = ts
+        m['options'] = {'pond': {'seq': c.seq, 'with': True}}
+        if ts is None:
+            del m['timestamp']
         p0.append(m)
         for number, b in enumerate(p1):
             b['id'] = f'{also}:{number}'
@@ -443,36 +542,45 @@ def write_0_user(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__message = options.get('anthropic')
     if r__message is None:
         r__message = {}
     r['message'] = r__message
     r['type'] = 'user'
-    if 'uuid' not in r and 'uuid' not in absent:
-        r['uuid'] = pond.get('id', first['id'])
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'sessionId' not in r and 'sessionId' not in absent:
-        r['sessionId'] = c.session_id
-    if 'cwd' not in r and 'cwd' not in absent:
-        r['cwd'] = c.project
-    if 'role' not in r__message and 'message.role' not in absent:
-        r__message['role'] = 'user'
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K15)
+    if plain:
+        if remembered == 2 and 'uuid' not in r:
+            r['uuid'] = first['id']
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'sessionId' not in r:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r:
+            r['cwd'] = c.project
+        if 'role' not in r__message:
+            r__message['role'] = 'user'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'uuid' not in r and 'uuid' not in absent:
+            r['uuid'] = pond.get('id', first['id'])
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'sessionId' not in r and 'sessionId' not in absent:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r and 'cwd' not in absent:
+            r['cwd'] = c.project
+        if 'role' not in r__message and 'message.role' not in absent:
+            r__message['role'] = 'user'
     q0_0 = []
     q0_1 = []
     for role, p in placed_parts(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K6[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K6[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K16[p['type']] if marks is EMPTY else marks.get('as') or K16[p['type']]
         if label == 'text':
             if not o and 'text' in p:
                 b = {'type': 'text', 'text': p['text']}
@@ -481,32 +589,50 @@ def write_0_user(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             (q0_0 if role == 'tool' else q0_1).append(b)
         elif label == 'image':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'image'
-            if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
-                t0 = p.get('media_type', MISSING)
-                if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
-                    b.setdefault('source', {})['media_type'] = t0
-            if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
-                t0 = p.get('data', MISSING)
-                if t0 is not MISSING:
-                    b.setdefault('source', {})['data'] = t0
-            if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
-                b.setdefault('source', {})['type'] = 'base64'
+            if marks is EMPTY:
+                if at(b, 'source', 'media_type') is MISSING and 'media_type' in p and p['media_type'] != 'application/octet-stream':
+                    b.setdefault('source', {})['media_type'] = p['media_type']
+                if at(b, 'source', 'data') is MISSING and 'data' in p:
+                    b.setdefault('source', {})['data'] = p['data']
+                if at(b, 'source', 'type') is MISSING:
+                    b.setdefault('source', {})['type'] = 'base64'
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
+                    t0 = p.get('media_type', MISSING)
+                    if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
+                        b.setdefault('source', {})['media_type'] = t0
+                if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
+                    t0 = p.get('data', MISSING)
+                    if t0 is not MISSING:
+                        b.setdefault('source', {})['data'] = t0
+                if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
+                    b.setdefault('source', {})['type'] = 'base64'
             (q0_0 if role == 'tool' else q0_1).append(b)
         elif label == 'image/url':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'image'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if at(b, 'source', 'url') is MISSING and 'source.url' not in pa:
                 t0 = p.get('data', MISSING)
                 if t0 is not MISSING:
@@ -519,6 +645,8 @@ def write_0_user(events, c):
             if b is None:
                 b = {}
             b['type'] = 'document'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
                 t0 = p.get('media_type', MISSING)
                 if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
@@ -539,6 +667,8 @@ def write_0_user(events, c):
             if b is None:
                 b = {}
             b['type'] = 'document'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -551,32 +681,45 @@ def write_0_user(events, c):
             if b is None:
                 b = {}
             b['type'] = 'tool_result'
-            if 'tool_use_id' not in b and 'tool_use_id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    b['tool_use_id'] = t0
-            if 'content' not in b and 'content' not in pa:
-                t0 = p.get('result', MISSING)
-                if t0 is not MISSING:
-                    b['content'] = t0
-            if 'is_error' not in b and 'is_error' not in pa:
-                t0 = p.get('is_failure', MISSING)
-                if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
-                    b['is_error'] = t0
+            if marks is EMPTY:
+                if 'tool_use_id' not in b and 'call_id' in p:
+                    b['tool_use_id'] = p['call_id']
+                if 'content' not in b and 'result' in p:
+                    b['content'] = p['result']
+                if 'is_error' not in b and 'is_failure' in p and p['is_failure'] is not False:
+                    b['is_error'] = p['is_failure']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'tool_use_id' not in b and 'tool_use_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        b['tool_use_id'] = t0
+                if 'content' not in b and 'content' not in pa:
+                    t0 = p.get('result', MISSING)
+                    if t0 is not MISSING:
+                        b['content'] = t0
+                if 'is_error' not in b and 'is_error' not in pa:
+                    t0 = p.get('is_failure', MISSING)
+                    if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
+                        b['is_error'] = t0
             (q0_0 if role == 'tool' else q0_1).append(b)
         else:
             raise Broken('`user` has no block ' + f'`{label}`')
-    shape = pond['shape'].get('message.content', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('message.content') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'content' in r__message:
-        pass
-    elif shape == 'string':
-        r__message['content'] = q0_1[0]['text']
-    elif weave is None:
+    if plain and 'content' not in r__message:
         r__message['content'] = q0_0 + q0_1
     else:
-        sources = {'0': iter(q0_0), '1': iter(q0_1), 'r': iter(r__message.get('content') or ())}
-        r__message['content'] = [next(sources[k]) for k in weave]
+        shape = pond['shape'].get('message.content', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('message.content') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'content' in r__message:
+            pass
+        elif shape == 'string':
+            r__message['content'] = q0_1[0]['text']
+        elif weave is None:
+            r__message['content'] = q0_0 + q0_1
+        else:
+            sources = {'0': iter(q0_0), '1': iter(q0_1), 'r': iter(r__message.get('content') or ())}
+            r__message['content'] = [next(sources[k]) for k in weave]
     return r
 
 
@@ -589,24 +732,24 @@ def read_1_assistant(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'assistant'}
     absent = spelling = None
-    v = r.get('uuid', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'uuid' in r:
+        v = r['uuid']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['uuid']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['uuid']
+            mid = c.derive(r)
+            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['uuid'] if absent is None else [*absent, 'uuid']
-        else:
-            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
-    w_failure = r.get('isApiErrorMessage', MISSING) is True
+        absent = ['uuid']
     del r['type']
     options = {}
     v = r.pop('timestamp', MISSING)
@@ -642,629 +785,710 @@ def read_1_assistant(r, c):
     p0 = []
     items = r__message.get('content', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K7.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K7])
-                            else:
-                                o = {}
-                            runs, x = (), v0
-                            if w_failure:
-                                k = INJECTED
-                            elif S_failure.plain(x):
-                                k = CONVERSATIONAL
-                            else:
-                                (k, x), *runs = S_failure.split(x)
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
-                            p0.append(p)
-                            for k, x in runs:
-                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
-                            weave += '0'
-                            continue
-                elif kind == 'thinking':
-                    if True:
-                        v0 = b.get('thinking', MISSING)
-                        v1 = b.get('signature', MISSING)
-                        if (type(v0) is str):
-                            o = {}
-                            if v1 is not MISSING:
-                                v1_fits = True
-                                o.setdefault('anthropic', {})['signature'] = v1
-                            else:
-                                v1_fits = False
-                                if v1 is not MISSING:
-                                    if v1 is not None:
-                                        c.note('source-type', '$.signature', f'expected any, found {kind_of(v1)}')
-                            if len(b) != 2 + v1_fits:
-                                del b['type']
-                                del b['thinking']
-                                if v1_fits:
-                                    del b['signature']
-                                o['source'] = b
-                                if not K8.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/thinking', [k for k in b if k not in K8])
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                elif kind == 'tool_use':
-                    if True:
-                        v0 = b.get('id', MISSING)
-                        v1 = b.get('name', MISSING)
-                        v2 = b.get('input', MISSING)
-                        if (type(v1) is str) and (v2 is not MISSING):
-                            if type(v0) is str:
-                                v0_fits = True
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.id', f'expected string, found {kind_of(v0)}')
-                            if len(b) != 3 + v0_fits:
-                                del b['type']
-                                if v0_fits:
-                                    del b['id']
-                                del b['name']
-                                del b['input']
-                                o = {'source': b}
-                                if not K9.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/tool_use', [k for k in b if k not in K9])
-                            else:
-                                o = {}
-                            if v0_fits:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': v1, 'params': v2, 'provider_executed': False, 'provenance': 'conversational', 'options': o, 'call_id': v0}
-                            else:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': v1, 'params': v2, 'provider_executed': False, 'provenance': 'conversational', 'options': o}
-                            if v0_fits:
-                                c.calls[v0] = v1
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                elif kind == 'server_tool_use':
-                    if True:
-                        v0 = b.get('id', MISSING)
-                        v1 = b.get('name', MISSING)
-                        v2 = b.get('input', MISSING)
-                        if (type(v1) is str) and (v2 is not MISSING):
-                            if type(v0) is str:
-                                v0_fits = True
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.id', f'expected string, found {kind_of(v0)}')
-                            if len(b) != 3 + v0_fits:
-                                del b['type']
-                                if v0_fits:
-                                    del b['id']
-                                del b['name']
-                                del b['input']
-                                o = {'source': b}
-                                if not K10.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/server_tool_use', [k for k in b if k not in K10])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'server_tool_use'}
-                            if v0_fits:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': v1, 'params': v2, 'provider_executed': True, 'provenance': 'conversational', 'options': o, 'call_id': v0}
-                            else:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': v1, 'params': v2, 'provider_executed': True, 'provenance': 'conversational', 'options': o}
-                            if v0_fits:
-                                c.calls[v0] = v1
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                elif kind == 'mcp_tool_use':
-                    if True:
-                        v0 = b.get('id', MISSING)
-                        v1 = b.get('name', MISSING)
-                        v2 = b.get('input', MISSING)
-                        if (type(v1) is str) and (v2 is not MISSING):
-                            if type(v0) is str:
-                                v0_fits = True
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.id', f'expected string, found {kind_of(v0)}')
-                            if len(b) != 3 + v0_fits:
-                                del b['type']
-                                if v0_fits:
-                                    del b['id']
-                                del b['name']
-                                del b['input']
-                                o = {'source': b}
-                                if not K10.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/mcp_tool_use', [k for k in b if k not in K10])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'mcp_tool_use'}
-                            if v0_fits:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': v1, 'params': v2, 'provider_executed': True, 'provenance': 'conversational', 'options': o, 'call_id': v0}
-                            else:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': v1, 'params': v2, 'provider_executed': True, 'provenance': 'conversational', 'options': o}
-                            if v0_fits:
-                                c.calls[v0] = v1
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                elif kind == 'web_search_tool_result':
-                    if True:
-                        v0 = b.get('tool_use_id', MISSING)
-                        v1 = b.get('content', MISSING)
-                        v2 = b.get('is_error', MISSING)
-                        if True:
-                            ps = None
-                            if type(v0) is str:
-                                v0_fits = True
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
-                            if v1 is not MISSING:
-                                v1_fits = True
-                            else:
-                                v1_fits = False
-                                if v1 is not MISSING:
-                                    if v1 is not None:
-                                        c.note('source-type', '$.content', f'expected any, found {kind_of(v1)}')
-                            if type(v2) is bool:
-                                v2_fits = True
-                                if v2 is False:
-                                    ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
-                            else:
-                                v2_fits = False
-                                if v2 is not MISSING:
-                                    if v2 is not None:
-                                        c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
-                                v2 = False
-                            if len(b) != 1 + v0_fits + v1_fits + v2_fits:
-                                del b['type']
-                                if v0_fits:
-                                    del b['tool_use_id']
-                                if v1_fits:
-                                    del b['content']
-                                if v2_fits:
-                                    del b['is_error']
-                                o = {'source': b}
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/web_search_tool_result', [k for k in b if k not in K11])
-                            else:
-                                o = {}
-                            if ps:
-                                o['pond'] = {'spelling': ps}
-                            if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o, 'call_id': v0, 'result': v1, 'name': known}
-                            else:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o}
-                                if v0_fits:
-                                    p['call_id'] = v0
-                                if v1_fits:
-                                    p['result'] = v1
-                                if v0_fits and (known := c.calls.get(v0)) is not None:
-                                    p['name'] = known
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                elif kind == 'web_fetch_tool_result':
-                    if True:
-                        v0 = b.get('tool_use_id', MISSING)
-                        v1 = b.get('content', MISSING)
-                        v2 = b.get('is_error', MISSING)
-                        if True:
-                            ps = None
-                            if type(v0) is str:
-                                v0_fits = True
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
-                            if v1 is not MISSING:
-                                v1_fits = True
-                            else:
-                                v1_fits = False
-                                if v1 is not MISSING:
-                                    if v1 is not None:
-                                        c.note('source-type', '$.content', f'expected any, found {kind_of(v1)}')
-                            if type(v2) is bool:
-                                v2_fits = True
-                                if v2 is False:
-                                    ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
-                            else:
-                                v2_fits = False
-                                if v2 is not MISSING:
-                                    if v2 is not None:
-                                        c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
-                                v2 = False
-                            if len(b) != 1 + v0_fits + v1_fits + v2_fits:
-                                del b['type']
-                                if v0_fits:
-                                    del b['tool_use_id']
-                                if v1_fits:
-                                    del b['content']
-                                if v2_fits:
-                                    del b['is_error']
-                                o = {'source': b}
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/web_fetch_tool_result', [k for k in b if k not in K11])
-                            else:
-                                o = {}
-                            o['pond'] = marks = {'as': 'web_fetch_tool_result'}
-                            if ps:
-                                marks['spelling'] = ps
-                            if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o, 'call_id': v0, 'result': v1, 'name': known}
-                            else:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o}
-                                if v0_fits:
-                                    p['call_id'] = v0
-                                if v1_fits:
-                                    p['result'] = v1
-                                if v0_fits and (known := c.calls.get(v0)) is not None:
-                                    p['name'] = known
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                elif kind == 'code_execution_tool_result':
-                    if True:
-                        v0 = b.get('tool_use_id', MISSING)
-                        v1 = b.get('content', MISSING)
-                        v2 = b.get('is_error', MISSING)
-                        if True:
-                            ps = None
-                            if type(v0) is str:
-                                v0_fits = True
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
-                            if v1 is not MISSING:
-                                v1_fits = True
-                            else:
-                                v1_fits = False
-                                if v1 is not MISSING:
-                                    if v1 is not None:
-                                        c.note('source-type', '$.content', f'expected any, found {kind_of(v1)}')
-                            if type(v2) is bool:
-                                v2_fits = True
-                                if v2 is False:
-                                    ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
-                            else:
-                                v2_fits = False
-                                if v2 is not MISSING:
-                                    if v2 is not None:
-                                        c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
-                                v2 = False
-                            if len(b) != 1 + v0_fits + v1_fits + v2_fits:
-                                del b['type']
-                                if v0_fits:
-                                    del b['tool_use_id']
-                                if v1_fits:
-                                    del b['content']
-                                if v2_fits:
-                                    del b['is_error']
-                                o = {'source': b}
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/code_execution_tool_result', [k for k in b if k not in K11])
-                            else:
-                                o = {}
-                            o['pond'] = marks = {'as': 'code_execution_tool_result'}
-                            if ps:
-                                marks['spelling'] = ps
-                            if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o, 'call_id': v0, 'result': v1, 'name': known}
-                            else:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o}
-                                if v0_fits:
-                                    p['call_id'] = v0
-                                if v1_fits:
-                                    p['result'] = v1
-                                if v0_fits and (known := c.calls.get(v0)) is not None:
-                                    p['name'] = known
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                elif kind == 'bash_code_execution_tool_result':
-                    if True:
-                        v0 = b.get('tool_use_id', MISSING)
-                        v1 = b.get('content', MISSING)
-                        v2 = b.get('is_error', MISSING)
-                        if True:
-                            ps = None
-                            if type(v0) is str:
-                                v0_fits = True
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
-                            if v1 is not MISSING:
-                                v1_fits = True
-                            else:
-                                v1_fits = False
-                                if v1 is not MISSING:
-                                    if v1 is not None:
-                                        c.note('source-type', '$.content', f'expected any, found {kind_of(v1)}')
-                            if type(v2) is bool:
-                                v2_fits = True
-                                if v2 is False:
-                                    ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
-                            else:
-                                v2_fits = False
-                                if v2 is not MISSING:
-                                    if v2 is not None:
-                                        c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
-                                v2 = False
-                            if len(b) != 1 + v0_fits + v1_fits + v2_fits:
-                                del b['type']
-                                if v0_fits:
-                                    del b['tool_use_id']
-                                if v1_fits:
-                                    del b['content']
-                                if v2_fits:
-                                    del b['is_error']
-                                o = {'source': b}
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/bash_code_execution_tool_result', [k for k in b if k not in K11])
-                            else:
-                                o = {}
-                            o['pond'] = marks = {'as': 'bash_code_execution_tool_result'}
-                            if ps:
-                                marks['spelling'] = ps
-                            if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o, 'call_id': v0, 'result': v1, 'name': known}
-                            else:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o}
-                                if v0_fits:
-                                    p['call_id'] = v0
-                                if v1_fits:
-                                    p['result'] = v1
-                                if v0_fits and (known := c.calls.get(v0)) is not None:
-                                    p['name'] = known
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                elif kind == 'text_editor_code_execution_tool_result':
-                    if True:
-                        v0 = b.get('tool_use_id', MISSING)
-                        v1 = b.get('content', MISSING)
-                        v2 = b.get('is_error', MISSING)
-                        if True:
-                            ps = None
-                            if type(v0) is str:
-                                v0_fits = True
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
-                            if v1 is not MISSING:
-                                v1_fits = True
-                            else:
-                                v1_fits = False
-                                if v1 is not MISSING:
-                                    if v1 is not None:
-                                        c.note('source-type', '$.content', f'expected any, found {kind_of(v1)}')
-                            if type(v2) is bool:
-                                v2_fits = True
-                                if v2 is False:
-                                    ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
-                            else:
-                                v2_fits = False
-                                if v2 is not MISSING:
-                                    if v2 is not None:
-                                        c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
-                                v2 = False
-                            if len(b) != 1 + v0_fits + v1_fits + v2_fits:
-                                del b['type']
-                                if v0_fits:
-                                    del b['tool_use_id']
-                                if v1_fits:
-                                    del b['content']
-                                if v2_fits:
-                                    del b['is_error']
-                                o = {'source': b}
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/text_editor_code_execution_tool_result', [k for k in b if k not in K11])
-                            else:
-                                o = {}
-                            o['pond'] = marks = {'as': 'text_editor_code_execution_tool_result'}
-                            if ps:
-                                marks['spelling'] = ps
-                            if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o, 'call_id': v0, 'result': v1, 'name': known}
-                            else:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o}
-                                if v0_fits:
-                                    p['call_id'] = v0
-                                if v1_fits:
-                                    p['result'] = v1
-                                if v0_fits and (known := c.calls.get(v0)) is not None:
-                                    p['name'] = known
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                elif kind == 'mcp_tool_result':
-                    if True:
-                        v0 = b.get('tool_use_id', MISSING)
-                        v1 = b.get('content', MISSING)
-                        v2 = b.get('is_error', MISSING)
-                        if True:
-                            ps = None
-                            if type(v0) is str:
-                                v0_fits = True
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
-                            if v1 is not MISSING:
-                                v1_fits = True
-                            else:
-                                v1_fits = False
-                                if v1 is not MISSING:
-                                    if v1 is not None:
-                                        c.note('source-type', '$.content', f'expected any, found {kind_of(v1)}')
-                            if type(v2) is bool:
-                                v2_fits = True
-                                if v2 is False:
-                                    ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
-                            else:
-                                v2_fits = False
-                                if v2 is not MISSING:
-                                    if v2 is not None:
-                                        c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
-                                v2 = False
-                            if len(b) != 1 + v0_fits + v1_fits + v2_fits:
-                                del b['type']
-                                if v0_fits:
-                                    del b['tool_use_id']
-                                if v1_fits:
-                                    del b['content']
-                                if v2_fits:
-                                    del b['is_error']
-                                o = {'source': b}
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/mcp_tool_result', [k for k in b if k not in K11])
-                            else:
-                                o = {}
-                            o['pond'] = marks = {'as': 'mcp_tool_result'}
-                            if ps:
-                                marks['spelling'] = ps
-                            if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o, 'call_id': v0, 'result': v1, 'name': known}
-                            else:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o}
-                                if v0_fits:
-                                    p['call_id'] = v0
-                                if v1_fits:
-                                    p['result'] = v1
-                                if v0_fits and (known := c.calls.get(v0)) is not None:
-                                    p['name'] = known
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                elif kind == 'tool_search_tool_result':
-                    if True:
-                        v0 = b.get('tool_use_id', MISSING)
-                        v1 = b.get('content', MISSING)
-                        v2 = b.get('is_error', MISSING)
-                        if True:
-                            ps = None
-                            if type(v0) is str:
-                                v0_fits = True
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
-                            if v1 is not MISSING:
-                                v1_fits = True
-                            else:
-                                v1_fits = False
-                                if v1 is not MISSING:
-                                    if v1 is not None:
-                                        c.note('source-type', '$.content', f'expected any, found {kind_of(v1)}')
-                            if type(v2) is bool:
-                                v2_fits = True
-                                if v2 is False:
-                                    ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
-                            else:
-                                v2_fits = False
-                                if v2 is not MISSING:
-                                    if v2 is not None:
-                                        c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
-                                v2 = False
-                            if len(b) != 1 + v0_fits + v1_fits + v2_fits:
-                                del b['type']
-                                if v0_fits:
-                                    del b['tool_use_id']
-                                if v1_fits:
-                                    del b['content']
-                                if v2_fits:
-                                    del b['is_error']
-                                o = {'source': b}
-                                if not K11.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/tool_search_tool_result', [k for k in b if k not in K11])
-                            else:
-                                o = {}
-                            o['pond'] = marks = {'as': 'tool_search_tool_result'}
-                            if ps:
-                                marks['spelling'] = ps
-                            if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o, 'call_id': v0, 'result': v1, 'name': known}
-                            else:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': v2, 'provenance': 'injected', 'options': o}
-                                if v0_fits:
-                                    p['call_id'] = v0
-                                if v1_fits:
-                                    p['result'] = v1
-                                if v0_fits and (known := c.calls.get(v0)) is not None:
-                                    p['name'] = known
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                elif kind == 'image':
-                    if True:
-                        b__source = b.get('source')
-                        if type(b__source) is not dict:
-                            b__source = EMPTY
-                        v0 = b__source.get('media_type', MISSING)
-                        v1 = b__source.get('data', MISSING)
-                        if (type(v1) is str):
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
                             del b['type']
-                            ps = None
-                            record_absent, absent = absent, None
-                            del b__source['data']
-                            if type(v0) is str:
-                                v0_fits = True
-                                del b__source['media_type']
-                                if v0 == 'application/octet-stream':
-                                    ps = {'source.media_type': v0} if ps is None else {**ps, 'source.media_type': v0}
+                            del b['text']
+                            o = {'source': b}
+                            if not K17.issuperset(b):
+                                c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K17])
+                        else:
+                            o = {}
+                        k = INJECTED if r.get('isApiErrorMessage', MISSING) is True else CONVERSATIONAL
+                        p = K1.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['provenance'] = k
+                        p['options'] = o
+                        p0.append(p)
+                        continue
+                elif kind == 'thinking':
+                    v0 = b.get('thinking', MISSING)
+                    v1 = b.get('signature', MISSING)
+                    if (type(v0) is str):
+                        o = {}
+                        if v1 is not MISSING:
+                            v1_fits = True
+                            o.setdefault('anthropic', {})['signature'] = v1
+                        else:
+                            v1_fits = False
+                        if len(b) != 2 + v1_fits:
+                            del b['type']
+                            del b['thinking']
+                            if v1_fits:
+                                del b['signature']
+                            o['source'] = b
+                            if not K18.issuperset(b):
+                                c.drift('source-drift-field', 'assistant/thinking', [k for k in b if k not in K18])
+                        p = K19.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
+                elif kind == 'tool_use':
+                    v0 = b.get('id', MISSING)
+                    v1 = b.get('name', MISSING)
+                    v2 = b.get('input', MISSING)
+                    if (type(v1) is str) and (v2 is not MISSING):
+                        if type(v0) is str:
+                            v0_fits = True
+                        else:
+                            v0_fits = False
+                            if v0 is not MISSING:
+                                c.note('source-type', '$.id', f'expected string, found {kind_of(v0)}')
+                        if len(b) != 3 + v0_fits:
+                            del b['type']
+                            if v0_fits:
+                                del b['id']
+                            del b['name']
+                            del b['input']
+                            o = {'source': b}
+                            if not K20.issuperset(b):
+                                c.drift('source-drift-field', 'assistant/tool_use', [k for k in b if k not in K20])
+                        else:
+                            o = {}
+                        if v0_fits:
+                            p = K21.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['name'] = v1
+                            p['params'] = v2
+                            p['options'] = o
+                            p['call_id'] = v0
+                        else:
+                            p = K22.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['name'] = v1
+                            p['params'] = v2
+                            p['options'] = o
+                        if v0_fits:
+                            c.calls[v0] = v1
+                        p0.append(p)
+                        continue
+                elif kind == 'server_tool_use':
+                    v0 = b.get('id', MISSING)
+                    v1 = b.get('name', MISSING)
+                    v2 = b.get('input', MISSING)
+                    if (type(v1) is str) and (v2 is not MISSING):
+                        if type(v0) is str:
+                            v0_fits = True
+                        else:
+                            v0_fits = False
+                            if v0 is not MISSING:
+                                c.note('source-type', '$.id', f'expected string, found {kind_of(v0)}')
+                        if len(b) != 3 + v0_fits:
+                            del b['type']
+                            if v0_fits:
+                                del b['id']
+                            del b['name']
+                            del b['input']
+                            o = {'source': b}
+                            if not K23.issuperset(b):
+                                c.drift('source-drift-field', 'assistant/server_tool_use', [k for k in b if k not in K23])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'server_tool_use'}
+                        if v0_fits:
+                            p = K24.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['name'] = v1
+                            p['params'] = v2
+                            p['options'] = o
+                            p['call_id'] = v0
+                        else:
+                            p = K25.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['name'] = v1
+                            p['params'] = v2
+                            p['options'] = o
+                        if v0_fits:
+                            c.calls[v0] = v1
+                        p0.append(p)
+                        continue
+                elif kind == 'mcp_tool_use':
+                    v0 = b.get('id', MISSING)
+                    v1 = b.get('name', MISSING)
+                    v2 = b.get('input', MISSING)
+                    if (type(v1) is str) and (v2 is not MISSING):
+                        if type(v0) is str:
+                            v0_fits = True
+                        else:
+                            v0_fits = False
+                            if v0 is not MISSING:
+                                c.note('source-type', '$.id', f'expected string, found {kind_of(v0)}')
+                        if len(b) != 3 + v0_fits:
+                            del b['type']
+                            if v0_fits:
+                                del b['id']
+                            del b['name']
+                            del b['input']
+                            o = {'source': b}
+                            if not K23.issuperset(b):
+                                c.drift('source-drift-field', 'assistant/mcp_tool_use', [k for k in b if k not in K23])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'mcp_tool_use'}
+                        if v0_fits:
+                            p = K24.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['name'] = v1
+                            p['params'] = v2
+                            p['options'] = o
+                            p['call_id'] = v0
+                        else:
+                            p = K25.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['name'] = v1
+                            p['params'] = v2
+                            p['options'] = o
+                        if v0_fits:
+                            c.calls[v0] = v1
+                        p0.append(p)
+                        continue
+                elif kind == 'web_search_tool_result':
+                    v0 = b.get('tool_use_id', MISSING)
+                    v1 = b.get('content', MISSING)
+                    v2 = b.get('is_error', MISSING)
+                    ps = None
+                    if type(v0) is str:
+                        v0_fits = True
+                    else:
+                        v0_fits = False
+                        if v0 is not MISSING:
+                            c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
+                    if v1 is not MISSING:
+                        v1_fits = True
+                    else:
+                        v1_fits = False
+                    if type(v2) is bool:
+                        v2_fits = True
+                        if v2 is False:
+                            ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
+                    else:
+                        v2_fits = False
+                        if v2 is not MISSING:
+                            if v2 is not None:
+                                c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
+                        v2 = False
+                    if len(b) != 1 + v0_fits + v1_fits + v2_fits:
+                        del b['type']
+                        if v0_fits:
+                            del b['tool_use_id']
+                        if v1_fits:
+                            del b['content']
+                        if v2_fits:
+                            del b['is_error']
+                        o = {'source': b}
+                        if not K26.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/web_search_tool_result', [k for k in b if k not in K26])
+                    else:
+                        o = {}
+                    if ps:
+                        o['pond'] = {'spelling': ps}
+                    if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
+                        p = K9.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        p['call_id'] = v0
+                        p['result'] = v1
+                        p['name'] = known
+                    else:
+                        p = K10.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        if v0_fits:
+                            p['call_id'] = v0
+                        if v1_fits:
+                            p['result'] = v1
+                        if v0_fits and (known := c.calls.get(v0)) is not None:
+                            p['name'] = known
+                    p0.append(p)
+                    continue
+                elif kind == 'web_fetch_tool_result':
+                    v0 = b.get('tool_use_id', MISSING)
+                    v1 = b.get('content', MISSING)
+                    v2 = b.get('is_error', MISSING)
+                    ps = None
+                    if type(v0) is str:
+                        v0_fits = True
+                    else:
+                        v0_fits = False
+                        if v0 is not MISSING:
+                            c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
+                    if v1 is not MISSING:
+                        v1_fits = True
+                    else:
+                        v1_fits = False
+                    if type(v2) is bool:
+                        v2_fits = True
+                        if v2 is False:
+                            ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
+                    else:
+                        v2_fits = False
+                        if v2 is not MISSING:
+                            if v2 is not None:
+                                c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
+                        v2 = False
+                    if len(b) != 1 + v0_fits + v1_fits + v2_fits:
+                        del b['type']
+                        if v0_fits:
+                            del b['tool_use_id']
+                        if v1_fits:
+                            del b['content']
+                        if v2_fits:
+                            del b['is_error']
+                        o = {'source': b}
+                        if not K26.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/web_fetch_tool_result', [k for k in b if k not in K26])
+                    else:
+                        o = {}
+                    o['pond'] = marks = {'as': 'web_fetch_tool_result'}
+                    if ps:
+                        marks['spelling'] = ps
+                    if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
+                        p = K9.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        p['call_id'] = v0
+                        p['result'] = v1
+                        p['name'] = known
+                    else:
+                        p = K10.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        if v0_fits:
+                            p['call_id'] = v0
+                        if v1_fits:
+                            p['result'] = v1
+                        if v0_fits and (known := c.calls.get(v0)) is not None:
+                            p['name'] = known
+                    p0.append(p)
+                    continue
+                elif kind == 'code_execution_tool_result':
+                    v0 = b.get('tool_use_id', MISSING)
+                    v1 = b.get('content', MISSING)
+                    v2 = b.get('is_error', MISSING)
+                    ps = None
+                    if type(v0) is str:
+                        v0_fits = True
+                    else:
+                        v0_fits = False
+                        if v0 is not MISSING:
+                            c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
+                    if v1 is not MISSING:
+                        v1_fits = True
+                    else:
+                        v1_fits = False
+                    if type(v2) is bool:
+                        v2_fits = True
+                        if v2 is False:
+                            ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
+                    else:
+                        v2_fits = False
+                        if v2 is not MISSING:
+                            if v2 is not None:
+                                c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
+                        v2 = False
+                    if len(b) != 1 + v0_fits + v1_fits + v2_fits:
+                        del b['type']
+                        if v0_fits:
+                            del b['tool_use_id']
+                        if v1_fits:
+                            del b['content']
+                        if v2_fits:
+                            del b['is_error']
+                        o = {'source': b}
+                        if not K26.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/code_execution_tool_result', [k for k in b if k not in K26])
+                    else:
+                        o = {}
+                    o['pond'] = marks = {'as': 'code_execution_tool_result'}
+                    if ps:
+                        marks['spelling'] = ps
+                    if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
+                        p = K9.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        p['call_id'] = v0
+                        p['result'] = v1
+                        p['name'] = known
+                    else:
+                        p = K10.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        if v0_fits:
+                            p['call_id'] = v0
+                        if v1_fits:
+                            p['result'] = v1
+                        if v0_fits and (known := c.calls.get(v0)) is not None:
+                            p['name'] = known
+                    p0.append(p)
+                    continue
+                elif kind == 'bash_code_execution_tool_result':
+                    v0 = b.get('tool_use_id', MISSING)
+                    v1 = b.get('content', MISSING)
+                    v2 = b.get('is_error', MISSING)
+                    ps = None
+                    if type(v0) is str:
+                        v0_fits = True
+                    else:
+                        v0_fits = False
+                        if v0 is not MISSING:
+                            c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
+                    if v1 is not MISSING:
+                        v1_fits = True
+                    else:
+                        v1_fits = False
+                    if type(v2) is bool:
+                        v2_fits = True
+                        if v2 is False:
+                            ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
+                    else:
+                        v2_fits = False
+                        if v2 is not MISSING:
+                            if v2 is not None:
+                                c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
+                        v2 = False
+                    if len(b) != 1 + v0_fits + v1_fits + v2_fits:
+                        del b['type']
+                        if v0_fits:
+                            del b['tool_use_id']
+                        if v1_fits:
+                            del b['content']
+                        if v2_fits:
+                            del b['is_error']
+                        o = {'source': b}
+                        if not K26.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/bash_code_execution_tool_result', [k for k in b if k not in K26])
+                    else:
+                        o = {}
+                    o['pond'] = marks = {'as': 'bash_code_execution_tool_result'}
+                    if ps:
+                        marks['spelling'] = ps
+                    if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
+                        p = K9.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        p['call_id'] = v0
+                        p['result'] = v1
+                        p['name'] = known
+                    else:
+                        p = K10.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        if v0_fits:
+                            p['call_id'] = v0
+                        if v1_fits:
+                            p['result'] = v1
+                        if v0_fits and (known := c.calls.get(v0)) is not None:
+                            p['name'] = known
+                    p0.append(p)
+                    continue
+                elif kind == 'text_editor_code_execution_tool_result':
+                    v0 = b.get('tool_use_id', MISSING)
+                    v1 = b.get('content', MISSING)
+                    v2 = b.get('is_error', MISSING)
+                    ps = None
+                    if type(v0) is str:
+                        v0_fits = True
+                    else:
+                        v0_fits = False
+                        if v0 is not MISSING:
+                            c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
+                    if v1 is not MISSING:
+                        v1_fits = True
+                    else:
+                        v1_fits = False
+                    if type(v2) is bool:
+                        v2_fits = True
+                        if v2 is False:
+                            ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
+                    else:
+                        v2_fits = False
+                        if v2 is not MISSING:
+                            if v2 is not None:
+                                c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
+                        v2 = False
+                    if len(b) != 1 + v0_fits + v1_fits + v2_fits:
+                        del b['type']
+                        if v0_fits:
+                            del b['tool_use_id']
+                        if v1_fits:
+                            del b['content']
+                        if v2_fits:
+                            del b['is_error']
+                        o = {'source': b}
+                        if not K26.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/text_editor_code_execution_tool_result', [k for k in b if k not in K26])
+                    else:
+                        o = {}
+                    o['pond'] = marks = {'as': 'text_editor_code_execution_tool_result'}
+                    if ps:
+                        marks['spelling'] = ps
+                    if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
+                        p = K9.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        p['call_id'] = v0
+                        p['result'] = v1
+                        p['name'] = known
+                    else:
+                        p = K10.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        if v0_fits:
+                            p['call_id'] = v0
+                        if v1_fits:
+                            p['result'] = v1
+                        if v0_fits and (known := c.calls.get(v0)) is not None:
+                            p['name'] = known
+                    p0.append(p)
+                    continue
+                elif kind == 'mcp_tool_result':
+                    v0 = b.get('tool_use_id', MISSING)
+                    v1 = b.get('content', MISSING)
+                    v2 = b.get('is_error', MISSING)
+                    ps = None
+                    if type(v0) is str:
+                        v0_fits = True
+                    else:
+                        v0_fits = False
+                        if v0 is not MISSING:
+                            c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
+                    if v1 is not MISSING:
+                        v1_fits = True
+                    else:
+                        v1_fits = False
+                    if type(v2) is bool:
+                        v2_fits = True
+                        if v2 is False:
+                            ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
+                    else:
+                        v2_fits = False
+                        if v2 is not MISSING:
+                            if v2 is not None:
+                                c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
+                        v2 = False
+                    if len(b) != 1 + v0_fits + v1_fits + v2_fits:
+                        del b['type']
+                        if v0_fits:
+                            del b['tool_use_id']
+                        if v1_fits:
+                            del b['content']
+                        if v2_fits:
+                            del b['is_error']
+                        o = {'source': b}
+                        if not K26.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/mcp_tool_result', [k for k in b if k not in K26])
+                    else:
+                        o = {}
+                    o['pond'] = marks = {'as': 'mcp_tool_result'}
+                    if ps:
+                        marks['spelling'] = ps
+                    if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
+                        p = K9.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        p['call_id'] = v0
+                        p['result'] = v1
+                        p['name'] = known
+                    else:
+                        p = K10.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        if v0_fits:
+                            p['call_id'] = v0
+                        if v1_fits:
+                            p['result'] = v1
+                        if v0_fits and (known := c.calls.get(v0)) is not None:
+                            p['name'] = known
+                    p0.append(p)
+                    continue
+                elif kind == 'tool_search_tool_result':
+                    v0 = b.get('tool_use_id', MISSING)
+                    v1 = b.get('content', MISSING)
+                    v2 = b.get('is_error', MISSING)
+                    ps = None
+                    if type(v0) is str:
+                        v0_fits = True
+                    else:
+                        v0_fits = False
+                        if v0 is not MISSING:
+                            c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
+                    if v1 is not MISSING:
+                        v1_fits = True
+                    else:
+                        v1_fits = False
+                    if type(v2) is bool:
+                        v2_fits = True
+                        if v2 is False:
+                            ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
+                    else:
+                        v2_fits = False
+                        if v2 is not MISSING:
+                            if v2 is not None:
+                                c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
+                        v2 = False
+                    if len(b) != 1 + v0_fits + v1_fits + v2_fits:
+                        del b['type']
+                        if v0_fits:
+                            del b['tool_use_id']
+                        if v1_fits:
+                            del b['content']
+                        if v2_fits:
+                            del b['is_error']
+                        o = {'source': b}
+                        if not K26.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/tool_search_tool_result', [k for k in b if k not in K26])
+                    else:
+                        o = {}
+                    o['pond'] = marks = {'as': 'tool_search_tool_result'}
+                    if ps:
+                        marks['spelling'] = ps
+                    if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
+                        p = K9.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        p['call_id'] = v0
+                        p['result'] = v1
+                        p['name'] = known
+                    else:
+                        p = K10.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        if v0_fits:
+                            p['call_id'] = v0
+                        if v1_fits:
+                            p['result'] = v1
+                        if v0_fits and (known := c.calls.get(v0)) is not None:
+                            p['name'] = known
+                    p0.append(p)
+                    continue
+                elif kind == 'image':
+                    b__source = b.get('source')
+                    if type(b__source) is not dict:
+                        b__source = EMPTY
+                    v0 = b__source.get('media_type', MISSING)
+                    v1 = b__source.get('data', MISSING)
+                    if (type(v1) is str):
+                        del b['type']
+                        ps = None
+                        record_absent, absent = absent, None
+                        del b__source['data']
+                        if type(v0) is str:
+                            v0_fits = True
+                            del b__source['media_type']
+                            if v0 == 'application/octet-stream':
+                                ps = {'source.media_type': v0} if ps is None else {**ps, 'source.media_type': v0}
+                        else:
+                            v0_fits = False
+                            if v0 is not MISSING:
+                                c.note('source-type', '$.source.media_type', f'expected string, found {kind_of(v0)}')
+                            v0 = 'application/octet-stream'
+                        v = b__source.pop('type', MISSING)
+                        if v != 'base64':
+                            if v is MISSING:
+                                absent = ['source.type'] if absent is None else [*absent, 'source.type']
                             else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.source.media_type', f'expected string, found {kind_of(v0)}')
-                                v0 = 'application/octet-stream'
-                            v = b__source.pop('type', MISSING)
-                            if v != 'base64':
-                                if v is MISSING:
-                                    absent = ['source.type'] if absent is None else [*absent, 'source.type']
-                                else:
-                                    b__source['type'] = v
-                            if not b__source:
-                                del b['source']
-                            if b:
-                                o = {'source': b}
-                                if not K1.issuperset(b):
-                                    c.drift('source-drift-field', 'assistant/image', [k for k in b if k not in K1])
-                            else:
-                                o = {}
-                            if absent or ps:
-                                o['pond'] = marks = {}
-                                if absent:
-                                    marks['absent'] = absent
-                                if ps:
-                                    marks['spelling'] = ps
-                            absent = record_absent
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v1, 'media_type': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                                b__source['type'] = v
+                        if not b__source:
+                            del b['source']
+                        if b:
+                            o = {'source': b}
+                            if not K2.issuperset(b):
+                                c.drift('source-drift-field', 'assistant/image', [k for k in b if k not in K2])
+                        else:
+                            o = {}
+                        if absent or ps:
+                            o['pond'] = marks = {}
+                            if absent:
+                                marks['absent'] = absent
+                            if ps:
+                                marks['spelling'] = ps
+                        absent = record_absent
+                        p = K3.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['data'] = v1
+                        p['media_type'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'assistant/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'assistant/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['message.content'] = weave
-        if left:
-            r__message['content'] = left
-        else:
+        if left is None:
             del r__message['content']
+        else:
+            pond.setdefault('weave', {})['message.content'] = weave_of(items, left)
+            r__message['content'] = left
     elif type(items) is str:
         del r__message['content']
         b = {'text': items}
@@ -1272,33 +1496,31 @@ def read_1_assistant(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K7.issuperset(b):
-                c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K7])
+            if not K17.issuperset(b):
+                c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K17])
         else:
             o = {}
-        runs, x = (), v0
-        if w_failure:
-            k = INJECTED
-        elif S_failure.plain(x):
-            k = CONVERSATIONAL
-        else:
-            (k, x), *runs = S_failure.split(x)
-        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        k = INJECTED if r.get('isApiErrorMessage', MISSING) is True else CONVERSATIONAL
+        p = K1.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = v0
+        p['provenance'] = k
+        p['options'] = o
         p0.append(p)
-        for k, x in runs:
-            p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
         pond.setdefault('shape', {})['message.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['message.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message.content', f'expected list or string, found {kind_of(items)}')
     del r['message']
-    if not K12.issuperset(r__message):
-        c.drift('source-drift-field', 'assistant.message', [k for k in r__message if k not in K12])
+    if not K27.issuperset(r__message):
+        c.drift('source-drift-field', 'assistant.message', [k for k in r__message if k not in K27])
     if r__message:
         options['anthropic'] = r__message
-    if r and not K13.issuperset(r):
-        c.drift('source-drift-field', 'assistant', [k for k in r if k not in K13])
+    if r and not K28.issuperset(r):
+        c.drift('source-drift-field', 'assistant', [k for k in r if k not in K28])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1306,7 +1528,13 @@ def read_1_assistant(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K29.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -1318,35 +1546,44 @@ def write_1_assistant(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__message = options.get('anthropic')
     if r__message is None:
         r__message = {}
     r['message'] = r__message
     r['type'] = 'assistant'
-    if 'uuid' not in r and 'uuid' not in absent:
-        r['uuid'] = pond.get('id', first['id'])
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'sessionId' not in r and 'sessionId' not in absent:
-        r['sessionId'] = c.session_id
-    if 'cwd' not in r and 'cwd' not in absent:
-        r['cwd'] = c.project
-    if 'role' not in r__message and 'message.role' not in absent:
-        r__message['role'] = 'assistant'
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K15)
+    if plain:
+        if remembered == 2 and 'uuid' not in r:
+            r['uuid'] = first['id']
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'sessionId' not in r:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r:
+            r['cwd'] = c.project
+        if 'role' not in r__message:
+            r__message['role'] = 'assistant'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'uuid' not in r and 'uuid' not in absent:
+            r['uuid'] = pond.get('id', first['id'])
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'sessionId' not in r and 'sessionId' not in absent:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r and 'cwd' not in absent:
+            r['cwd'] = c.project
+        if 'role' not in r__message and 'message.role' not in absent:
+            r__message['role'] = 'assistant'
     q0_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K14[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K14[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
         if label == 'text':
             if not o and 'text' in p:
                 b = {'type': 'text', 'text': p['text']}
@@ -1355,24 +1592,40 @@ def write_1_assistant(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'thinking':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'thinking'
-            if 'thinking' not in b and 'thinking' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    b['thinking'] = t0
-            if 'signature' not in b and 'signature' not in pa:
-                t0 = v.get('signature', MISSING) if type(v := o.get('anthropic')) is dict else MISSING
-                if t0 is not MISSING:
-                    b['signature'] = t0
+            if marks is EMPTY:
+                if 'thinking' not in b and 'text' in p:
+                    b['thinking'] = p['text']
+                if 'anthropic' in o and 'signature' not in b:
+                    t0 = v.get('signature', MISSING) if type(v := o['anthropic']) is dict else MISSING
+                    if t0 is not MISSING:
+                        b['signature'] = t0
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'thinking' not in b and 'thinking' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        b['thinking'] = t0
+                if 'anthropic' in o and 'signature' not in b and 'signature' not in pa:
+                    t0 = v.get('signature', MISSING) if type(v := o['anthropic']) is dict else MISSING
+                    if t0 is not MISSING:
+                        b['signature'] = t0
             q0_0.append(b)
         elif label == 'tool_use':
             if not o and 'call_id' in p and 'name' in p and 'params' in p:
@@ -1382,24 +1635,36 @@ def write_1_assistant(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'tool_use'
-                if 'id' not in b and 'id' not in pa:
-                    t0 = p.get('call_id', MISSING)
-                    if t0 is not MISSING:
-                        b['id'] = t0
-                if 'name' not in b and 'name' not in pa:
-                    t0 = p.get('name', MISSING)
-                    if t0 is not MISSING:
-                        b['name'] = t0
-                if 'input' not in b and 'input' not in pa:
-                    t0 = p.get('params', MISSING)
-                    if t0 is not MISSING:
-                        b['input'] = t0
+                if marks is EMPTY:
+                    if 'id' not in b and 'call_id' in p:
+                        b['id'] = p['call_id']
+                    if 'name' not in b and 'name' in p:
+                        b['name'] = p['name']
+                    if 'input' not in b and 'params' in p:
+                        b['input'] = p['params']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'id' not in b and 'id' not in pa:
+                        t0 = p.get('call_id', MISSING)
+                        if t0 is not MISSING:
+                            b['id'] = t0
+                    if 'name' not in b and 'name' not in pa:
+                        t0 = p.get('name', MISSING)
+                        if t0 is not MISSING:
+                            b['name'] = t0
+                    if 'input' not in b and 'input' not in pa:
+                        t0 = p.get('params', MISSING)
+                        if t0 is not MISSING:
+                            b['input'] = t0
             q0_0.append(b)
         elif label == 'server_tool_use':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'server_tool_use'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'id' not in b and 'id' not in pa:
                 t0 = p.get('call_id', MISSING)
                 if t0 is not MISSING:
@@ -1418,6 +1683,8 @@ def write_1_assistant(events, c):
             if b is None:
                 b = {}
             b['type'] = 'mcp_tool_use'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'id' not in b and 'id' not in pa:
                 t0 = p.get('call_id', MISSING)
                 if t0 is not MISSING:
@@ -1436,24 +1703,36 @@ def write_1_assistant(events, c):
             if b is None:
                 b = {}
             b['type'] = 'web_search_tool_result'
-            if 'tool_use_id' not in b and 'tool_use_id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    b['tool_use_id'] = t0
-            if 'content' not in b and 'content' not in pa:
-                t0 = p.get('result', MISSING)
-                if t0 is not MISSING:
-                    b['content'] = t0
-            if 'is_error' not in b and 'is_error' not in pa:
-                t0 = p.get('is_failure', MISSING)
-                if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
-                    b['is_error'] = t0
+            if marks is EMPTY:
+                if 'tool_use_id' not in b and 'call_id' in p:
+                    b['tool_use_id'] = p['call_id']
+                if 'content' not in b and 'result' in p:
+                    b['content'] = p['result']
+                if 'is_error' not in b and 'is_failure' in p and p['is_failure'] is not False:
+                    b['is_error'] = p['is_failure']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'tool_use_id' not in b and 'tool_use_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        b['tool_use_id'] = t0
+                if 'content' not in b and 'content' not in pa:
+                    t0 = p.get('result', MISSING)
+                    if t0 is not MISSING:
+                        b['content'] = t0
+                if 'is_error' not in b and 'is_error' not in pa:
+                    t0 = p.get('is_failure', MISSING)
+                    if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
+                        b['is_error'] = t0
             q0_0.append(b)
         elif label == 'web_fetch_tool_result':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'web_fetch_tool_result'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'tool_use_id' not in b and 'tool_use_id' not in pa:
                 t0 = p.get('call_id', MISSING)
                 if t0 is not MISSING:
@@ -1472,6 +1751,8 @@ def write_1_assistant(events, c):
             if b is None:
                 b = {}
             b['type'] = 'code_execution_tool_result'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'tool_use_id' not in b and 'tool_use_id' not in pa:
                 t0 = p.get('call_id', MISSING)
                 if t0 is not MISSING:
@@ -1490,6 +1771,8 @@ def write_1_assistant(events, c):
             if b is None:
                 b = {}
             b['type'] = 'bash_code_execution_tool_result'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'tool_use_id' not in b and 'tool_use_id' not in pa:
                 t0 = p.get('call_id', MISSING)
                 if t0 is not MISSING:
@@ -1508,6 +1791,8 @@ def write_1_assistant(events, c):
             if b is None:
                 b = {}
             b['type'] = 'text_editor_code_execution_tool_result'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'tool_use_id' not in b and 'tool_use_id' not in pa:
                 t0 = p.get('call_id', MISSING)
                 if t0 is not MISSING:
@@ -1526,6 +1811,8 @@ def write_1_assistant(events, c):
             if b is None:
                 b = {}
             b['type'] = 'mcp_tool_result'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'tool_use_id' not in b and 'tool_use_id' not in pa:
                 t0 = p.get('call_id', MISSING)
                 if t0 is not MISSING:
@@ -1544,6 +1831,8 @@ def write_1_assistant(events, c):
             if b is None:
                 b = {}
             b['type'] = 'tool_search_tool_result'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'tool_use_id' not in b and 'tool_use_id' not in pa:
                 t0 = p.get('call_id', MISSING)
                 if t0 is not MISSING:
@@ -1562,30 +1851,43 @@ def write_1_assistant(events, c):
             if b is None:
                 b = {}
             b['type'] = 'image'
-            if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
-                t0 = p.get('media_type', MISSING)
-                if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
-                    b.setdefault('source', {})['media_type'] = t0
-            if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
-                t0 = p.get('data', MISSING)
-                if t0 is not MISSING:
-                    b.setdefault('source', {})['data'] = t0
-            if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
-                b.setdefault('source', {})['type'] = 'base64'
+            if marks is EMPTY:
+                if at(b, 'source', 'media_type') is MISSING and 'media_type' in p and p['media_type'] != 'application/octet-stream':
+                    b.setdefault('source', {})['media_type'] = p['media_type']
+                if at(b, 'source', 'data') is MISSING and 'data' in p:
+                    b.setdefault('source', {})['data'] = p['data']
+                if at(b, 'source', 'type') is MISSING:
+                    b.setdefault('source', {})['type'] = 'base64'
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
+                    t0 = p.get('media_type', MISSING)
+                    if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
+                        b.setdefault('source', {})['media_type'] = t0
+                if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
+                    t0 = p.get('data', MISSING)
+                    if t0 is not MISSING:
+                        b.setdefault('source', {})['data'] = t0
+                if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
+                    b.setdefault('source', {})['type'] = 'base64'
             q0_0.append(b)
         else:
             raise Broken('`assistant` has no block ' + f'`{label}`')
-    shape = pond['shape'].get('message.content', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('message.content') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'content' in r__message:
-        pass
-    elif shape == 'string':
-        r__message['content'] = q0_0[0]['text']
-    elif weave is None:
+    if plain and 'content' not in r__message:
         r__message['content'] = q0_0
     else:
-        sources = {'0': iter(q0_0), 'r': iter(r__message.get('content') or ())}
-        r__message['content'] = [next(sources[k]) for k in weave]
+        shape = pond['shape'].get('message.content', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('message.content') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'content' in r__message:
+            pass
+        elif shape == 'string':
+            r__message['content'] = q0_0[0]['text']
+        elif weave is None:
+            r__message['content'] = q0_0
+        else:
+            sources = {'0': iter(q0_0), 'r': iter(r__message.get('content') or ())}
+            r__message['content'] = [next(sources[k]) for k in weave]
     return r
 
 
@@ -1594,23 +1896,24 @@ def read_2_system(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'system'}
     absent = spelling = None
-    v = r.get('uuid', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'uuid' in r:
+        v = r['uuid']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['uuid']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['uuid']
+            mid = c.derive(r)
+            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['uuid'] if absent is None else [*absent, 'uuid']
-        else:
-            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
+        absent = ['uuid']
     del r['type']
     content = ''
     v = r.pop('timestamp', MISSING)
@@ -1625,15 +1928,16 @@ def read_2_system(r, c):
     else:
         ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r.pop('content', MISSING)
-    if type(v) is str:
-        if v == '':
-            spelling = {'content': v} if spelling is None else {**spelling, 'content': v}
-        content = v
-    elif v is not MISSING:
-        r['content'] = v
-        if v is not None:
-            c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
+    if 'content' in r:
+        v = r.pop('content')
+        if type(v) is str:
+            if v == '':
+                spelling = {'content': v} if spelling is None else {**spelling, 'content': v}
+            content = v
+        else:
+            r['content'] = v
+            if v is not None:
+                c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
     v = r.pop('sessionId', MISSING)
     if v != sid:
         if v is MISSING:
@@ -1646,14 +1950,21 @@ def read_2_system(r, c):
             absent = ['cwd'] if absent is None else [*absent, 'cwd']
         else:
             r['cwd'] = v
-    if r and not K15.issuperset(r):
-        c.drift('source-drift-field', 'system', [k for k in r if k not in K15])
+    if r and not K31.issuperset(r):
+        c.drift('source-drift-field', 'system', [k for k in r if k not in K31])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
+    m = K32.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['content'] = content
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m]
 
 
@@ -1664,23 +1975,37 @@ def write_2_system(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'system'
-    if 'uuid' not in r and 'uuid' not in absent:
-        r['uuid'] = pond.get('id', first['id'])
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'content' not in r and 'content' not in absent:
-        t0 = first.get('content', MISSING)
-        if t0 is not MISSING and (t0 != '' or 'content' in spelling):
-            r['content'] = t0
-    if 'sessionId' not in r and 'sessionId' not in absent:
-        r['sessionId'] = c.session_id
-    if 'cwd' not in r and 'cwd' not in absent:
-        r['cwd'] = c.project
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K15)
+    if plain:
+        if remembered == 2 and 'uuid' not in r:
+            r['uuid'] = first['id']
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'content' not in r and 'content' in first and first['content'] != '':
+            r['content'] = first['content']
+        if 'sessionId' not in r:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r:
+            r['cwd'] = c.project
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'uuid' not in r and 'uuid' not in absent:
+            r['uuid'] = pond.get('id', first['id'])
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'content' not in r and 'content' not in absent:
+            t0 = first.get('content', MISSING)
+            if t0 is not MISSING and (t0 != '' or 'content' in spelling):
+                r['content'] = t0
+        if 'sessionId' not in r and 'sessionId' not in absent:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r and 'cwd' not in absent:
+            r['cwd'] = c.project
     return r
 
 
@@ -1690,23 +2015,24 @@ def read_3_attachment_queued_command(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/queued_command'}
     absent = spelling = None
-    v = r.get('uuid', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'uuid' in r:
+        v = r['uuid']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['uuid']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['uuid']
+            mid = c.derive(r)
+            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['uuid'] if absent is None else [*absent, 'uuid']
-        else:
-            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
+        absent = ['uuid']
     w_queued = at(r, 'attachment', 'isMeta') is True or at(r, 'attachment', 'commandMode') == 'task-notification'
     del r['type']
     v = r.pop('timestamp', MISSING)
@@ -1737,93 +2063,107 @@ def read_3_attachment_queued_command(r, c):
     p0 = []
     items = r__attachment.get('prompt', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K16.issuperset(b):
-                                    c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K16])
-                            else:
-                                o = {}
-                            runs, x = (), v0
-                            if w_queued:
-                                k = INJECTED
-                            elif S_queued.plain(x):
-                                k = CONVERSATIONAL
-                            else:
-                                (k, x), *runs = S_queued.split(x)
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
-                            p0.append(p)
-                            for k, x in runs:
-                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
-                            weave += '0'
-                            continue
-                elif kind == 'image':
-                    if True:
-                        b__source = b.get('source')
-                        if type(b__source) is not dict:
-                            b__source = EMPTY
-                        v0 = b__source.get('media_type', MISSING)
-                        v1 = b__source.get('data', MISSING)
-                        if (type(v1) is str):
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
                             del b['type']
-                            ps = None
-                            record_absent, absent = absent, None
-                            del b__source['data']
-                            if type(v0) is str:
-                                v0_fits = True
-                                del b__source['media_type']
-                                if v0 == 'application/octet-stream':
-                                    ps = {'source.media_type': v0} if ps is None else {**ps, 'source.media_type': v0}
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.source.media_type', f'expected string, found {kind_of(v0)}')
-                                v0 = 'application/octet-stream'
-                            v = b__source.pop('type', MISSING)
-                            if v != 'base64':
-                                if v is MISSING:
-                                    absent = ['source.type'] if absent is None else [*absent, 'source.type']
-                                else:
-                                    b__source['type'] = v
-                            if not b__source:
-                                del b['source']
-                            if b:
-                                o = {'source': b}
-                                if not K1.issuperset(b):
-                                    c.drift('source-drift-field', 'attachment/queued_command/image', [k for k in b if k not in K1])
-                            else:
-                                o = {}
-                            if absent or ps:
-                                o['pond'] = marks = {}
-                                if absent:
-                                    marks['absent'] = absent
-                                if ps:
-                                    marks['spelling'] = ps
-                            absent = record_absent
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v1, 'media_type': v0, 'provenance': 'conversational', 'options': o}
+                            del b['text']
+                            o = {'source': b}
+                            if not K33.issuperset(b):
+                                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K33])
+                        else:
+                            o = {}
+                        runs, x = (), v0
+                        if w_queued:
+                            k = INJECTED
+                        elif S_queued.plain(x):
+                            k = CONVERSATIONAL
+                        else:
+                            (k, x), *runs = S_queued.split(x)
+                        p = K1.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = x
+                        p['provenance'] = k
+                        p['options'] = o
+                        p0.append(p)
+                        for k, x in runs:
+                            p = K1.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = x
+                            p['provenance'] = k
+                            p['options'] = {'pond': {'joined': True}}
                             p0.append(p)
-                            weave += '0'
-                            continue
+                        continue
+                elif kind == 'image':
+                    b__source = b.get('source')
+                    if type(b__source) is not dict:
+                        b__source = EMPTY
+                    v0 = b__source.get('media_type', MISSING)
+                    v1 = b__source.get('data', MISSING)
+                    if (type(v1) is str):
+                        del b['type']
+                        ps = None
+                        record_absent, absent = absent, None
+                        del b__source['data']
+                        if type(v0) is str:
+                            v0_fits = True
+                            del b__source['media_type']
+                            if v0 == 'application/octet-stream':
+                                ps = {'source.media_type': v0} if ps is None else {**ps, 'source.media_type': v0}
+                        else:
+                            v0_fits = False
+                            if v0 is not MISSING:
+                                c.note('source-type', '$.source.media_type', f'expected string, found {kind_of(v0)}')
+                            v0 = 'application/octet-stream'
+                        v = b__source.pop('type', MISSING)
+                        if v != 'base64':
+                            if v is MISSING:
+                                absent = ['source.type'] if absent is None else [*absent, 'source.type']
+                            else:
+                                b__source['type'] = v
+                        if not b__source:
+                            del b['source']
+                        if b:
+                            o = {'source': b}
+                            if not K2.issuperset(b):
+                                c.drift('source-drift-field', 'attachment/queued_command/image', [k for k in b if k not in K2])
+                        else:
+                            o = {}
+                        if absent or ps:
+                            o['pond'] = marks = {}
+                            if absent:
+                                marks['absent'] = absent
+                            if ps:
+                                marks['spelling'] = ps
+                        absent = record_absent
+                        p = K3.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['data'] = v1
+                        p['media_type'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'attachment/queued_command/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'attachment/queued_command/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['attachment.prompt'] = weave
-        if left:
-            r__attachment['prompt'] = left
-        else:
+        if left is None:
             del r__attachment['prompt']
+        else:
+            pond.setdefault('weave', {})['attachment.prompt'] = weave_of(items, left)
+            r__attachment['prompt'] = left
         pond.setdefault('shape', {})['attachment.prompt'] = 'list'
     elif type(items) is str:
         del r__attachment['prompt']
@@ -1832,8 +2172,8 @@ def read_3_attachment_queued_command(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K16.issuperset(b):
-                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K16])
+            if not K33.issuperset(b):
+                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K33])
         else:
             o = {}
         runs, x = (), v0
@@ -1843,24 +2183,43 @@ def read_3_attachment_queued_command(r, c):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_queued.split(x)
-        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p = K1.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = x
+        p['provenance'] = k
+        p['options'] = o
         p0.append(p)
         for k, x in runs:
-            p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            p = K1.copy()
+            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+            p['session_id'] = sid
+            p['message_id'] = mid
+            p['text'] = x
+            p['provenance'] = k
+            p['options'] = {'pond': {'joined': True}}
+            p0.append(p)
     elif items is MISSING:
         pond.setdefault('shape', {})['attachment.prompt'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.attachment.prompt', f'expected string or list, found {kind_of(items)}')
-    if len(r) > 1 and not K17.issuperset(r):
-        c.drift('source-drift-field', 'attachment/queued_command', [k for k in r if k not in K17])
-    if r__attachment and not K18.issuperset(r__attachment):
-        c.drift('source-drift-field', 'attachment/queued_command.attachment', [k for k in r__attachment if k not in K18])
+    if len(r) > 1 and not K34.issuperset(r):
+        c.drift('source-drift-field', 'attachment/queued_command', [k for k in r if k not in K34])
+    if r__attachment and not K35.issuperset(r__attachment):
+        c.drift('source-drift-field', 'attachment/queued_command.attachment', [k for k in r__attachment if k not in K35])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
+    m = K13.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -1872,32 +2231,41 @@ def write_3_attachment_queued_command(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__attachment = r.setdefault('attachment', {})
     r['type'] = 'attachment'
-    if 'uuid' not in r and 'uuid' not in absent:
-        r['uuid'] = pond.get('id', first['id'])
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'sessionId' not in r and 'sessionId' not in absent:
-        r['sessionId'] = c.session_id
-    if 'cwd' not in r and 'cwd' not in absent:
-        r['cwd'] = c.project
-    if 'type' not in r__attachment and 'attachment.type' not in absent:
-        r__attachment['type'] = 'queued_command'
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K15)
+    if plain:
+        if remembered == 2 and 'uuid' not in r:
+            r['uuid'] = first['id']
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'sessionId' not in r:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r:
+            r['cwd'] = c.project
+        if 'type' not in r__attachment:
+            r__attachment['type'] = 'queued_command'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'uuid' not in r and 'uuid' not in absent:
+            r['uuid'] = pond.get('id', first['id'])
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'sessionId' not in r and 'sessionId' not in absent:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r and 'cwd' not in absent:
+            r['cwd'] = c.project
+        if 'type' not in r__attachment and 'attachment.type' not in absent:
+            r__attachment['type'] = 'queued_command'
     q0_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K19[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K19[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
         if label == 'text':
             if not o and 'text' in p:
                 b = {'type': 'text', 'text': p['text']}
@@ -1906,26 +2274,42 @@ def write_3_attachment_queued_command(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'image':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'image'
-            if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
-                t0 = p.get('media_type', MISSING)
-                if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
-                    b.setdefault('source', {})['media_type'] = t0
-            if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
-                t0 = p.get('data', MISSING)
-                if t0 is not MISSING:
-                    b.setdefault('source', {})['data'] = t0
-            if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
-                b.setdefault('source', {})['type'] = 'base64'
+            if marks is EMPTY:
+                if at(b, 'source', 'media_type') is MISSING and 'media_type' in p and p['media_type'] != 'application/octet-stream':
+                    b.setdefault('source', {})['media_type'] = p['media_type']
+                if at(b, 'source', 'data') is MISSING and 'data' in p:
+                    b.setdefault('source', {})['data'] = p['data']
+                if at(b, 'source', 'type') is MISSING:
+                    b.setdefault('source', {})['type'] = 'base64'
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if at(b, 'source', 'media_type') is MISSING and 'source.media_type' not in pa:
+                    t0 = p.get('media_type', MISSING)
+                    if t0 is not MISSING and (t0 != 'application/octet-stream' or 'source.media_type' in ps):
+                        b.setdefault('source', {})['media_type'] = t0
+                if at(b, 'source', 'data') is MISSING and 'source.data' not in pa:
+                    t0 = p.get('data', MISSING)
+                    if t0 is not MISSING:
+                        b.setdefault('source', {})['data'] = t0
+                if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
+                    b.setdefault('source', {})['type'] = 'base64'
             q0_0.append(b)
         else:
             raise Broken('`attachment/queued_command` has no block ' + f'`{label}`')
@@ -1958,23 +2342,24 @@ def read_4_attachment_file_file(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/file/file'}
     absent = spelling = None
-    v = r.get('uuid', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'uuid' in r:
+        v = r['uuid']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['uuid']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['uuid']
+            mid = c.derive(r)
+            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['uuid'] if absent is None else [*absent, 'uuid']
-        else:
-            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
+        absent = ['uuid']
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -2002,15 +2387,26 @@ def read_4_attachment_file_file(r, c):
             r['cwd'] = v
     del r__attachment['type']
     del r__attachment__content__file['content']
-    p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': e0_0, 'provenance': 'injected', 'options': {}}
-    if len(r) > 1 and not K17.issuperset(r):
-        c.drift('source-drift-field', 'attachment/file/file', [k for k in r if k not in K17])
+    p = K37.copy()
+    p['id'] = mid + ':0'
+    p['session_id'] = sid
+    p['message_id'] = mid
+    p['text'] = e0_0
+    p['options'] = {}
+    if len(r) > 1 and not K34.issuperset(r):
+        c.drift('source-drift-field', 'attachment/file/file', [k for k in r if k not in K34])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
+    m = K13.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -2021,38 +2417,53 @@ def write_4_attachment_file_file(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__attachment = r.setdefault('attachment', {})
     r__attachment__content = r__attachment.setdefault('content', {})
     r__attachment__content__file = r__attachment__content.setdefault('file', {})
     r['type'] = 'attachment'
-    if 'uuid' not in r and 'uuid' not in absent:
-        r['uuid'] = pond.get('id', first['id'])
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'sessionId' not in r and 'sessionId' not in absent:
-        r['sessionId'] = c.session_id
-    if 'cwd' not in r and 'cwd' not in absent:
-        r['cwd'] = c.project
-    if 'type' not in r__attachment and 'attachment.type' not in absent:
-        r__attachment['type'] = 'file'
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K15)
+    if plain:
+        if remembered == 2 and 'uuid' not in r:
+            r['uuid'] = first['id']
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'sessionId' not in r:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r:
+            r['cwd'] = c.project
+        if 'type' not in r__attachment:
+            r__attachment['type'] = 'file'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'uuid' not in r and 'uuid' not in absent:
+            r['uuid'] = pond.get('id', first['id'])
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'sessionId' not in r and 'sessionId' not in absent:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r and 'cwd' not in absent:
+            r['cwd'] = c.project
+        if 'type' not in r__attachment and 'attachment.type' not in absent:
+            r__attachment['type'] = 'file'
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K20[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K20[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K38[p['type']] if marks is EMPTY else marks.get('as') or K38[p['type']]
         if label == 'self':
-            if 'content' not in r__attachment__content__file and 'attachment.content.file.content' not in pa:
-                t0 = p.get('text', MISSING)
-                if t0 is not MISSING:
-                    r__attachment__content__file['content'] = t0
+            if marks is EMPTY:
+                if 'content' not in r__attachment__content__file and 'text' in p:
+                    r__attachment__content__file['content'] = p['text']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'content' not in r__attachment__content__file and 'attachment.content.file.content' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        r__attachment__content__file['content'] = t0
         else:
             raise Broken('`attachment/file/file` has no block ' + f'`{label}`')
     return r
@@ -2063,23 +2474,25 @@ def read_5_carry(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None
-    v = r.get('uuid', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'uuid' in r:
+        v = r['uuid']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['uuid']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['uuid']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['uuid'] if absent is None else [*absent, 'uuid']
-        elif v not in (None, ''):
-            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
+        absent = ['uuid']
     content = ''
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -2111,7 +2524,14 @@ def read_5_carry(r, c):
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
+    m = K32.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['content'] = content
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m]
 
 
@@ -2122,18 +2542,30 @@ def write_5_carry(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
-    if 'uuid' not in r and 'uuid' not in absent:
-        r['uuid'] = pond.get('id', first['id'])
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'sessionId' not in r and 'sessionId' not in absent:
-        r['sessionId'] = c.session_id
-    if 'cwd' not in r and 'cwd' not in absent:
-        r['cwd'] = c.project
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K15)
+    if plain:
+        if remembered == 2 and 'uuid' not in r:
+            r['uuid'] = first['id']
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'sessionId' not in r:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r:
+            r['cwd'] = c.project
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'uuid' not in r and 'uuid' not in absent:
+            r['uuid'] = pond.get('id', first['id'])
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'sessionId' not in r and 'sessionId' not in absent:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r and 'cwd' not in absent:
+            r['cwd'] = c.project
     return r
 
 

@@ -2,10 +2,10 @@
 # ruff: noqa
 # mypy: ignore-errors
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
-from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event
+from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of
 
 DIGEST = '3b73225e432e1e4f'
-COMPILER = 5
+COMPILER = 6
 CLIENT = 'codex'
 MAP = 1
 FILES = ('sessions/{day**}/rollout-{stamp}.jsonl', 'sessions/rollout-{stamp}.json', 'rollout-{stamp}.jsonl', 'rollout-{stamp}.json', '{file}.jsonl', '{file}.json')
@@ -40,55 +40,74 @@ SESSION = (
 )
 K0 = frozenset({'metadata', 'ordinal', 'payload', 'timestamp'})
 K1 = frozenset({'agent_nickname', 'agent_path', 'agent_role', 'base_instructions', 'cli_version', 'context_window', 'cwd', 'dynamic_tools', 'forked_from_id', 'forked_from_ordinal_exclusive', 'git', 'history_base', 'history_mode', 'id', 'instructions', 'memory_mode', 'model_provider', 'multi_agent_version', 'originator', 'parent_thread_id', 'runtime_workspace_roots', 'session_id', 'source', 'thread_source', 'timestamp'})
-K2 = frozenset({'text'})
-K3 = frozenset({'detail', 'image_url'})
-K4 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'phase', 'role', 'status', 'type'})
-K5 = {'text': 'input_text', 'file': 'input_image'}
-K6 = frozenset({'annotations', 'logprobs', 'text'})
-K7 = frozenset({'refusal'})
-K8 = {'text': 'output_text', 'file': 'input_image'}
-K9 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'role', 'type'})
-K10 = frozenset({'payload', 'timestamp'})
-K11 = frozenset({'content', 'id', 'role'})
-K12 = {'text': 'input_text'}
-K13 = {'text': 'output_text'}
-K14 = frozenset({'author', 'content', 'id', 'internal_chat_message_metadata_passthrough', 'recipient', 'type'})
-K15 = frozenset({'content', 'encrypted_content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'summary', 'type'})
-K16 = {'reasoning': 'summary_text'}
-K17 = frozenset({'arguments', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'summary', 'type'})
-K18 = {'tool_call': 'self'}
-K19 = frozenset({'call_id', 'id', 'input', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'type'})
-K20 = frozenset({'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'output', 'status', 'success', 'type'})
-K21 = {'tool_result': 'self'}
-K22 = frozenset({'action', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
-K23 = frozenset({'arguments', 'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
-K24 = frozenset({'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'status', 'tools', 'type'})
-K25 = frozenset({'id', 'internal_chat_message_metadata_passthrough', 'result', 'revised_prompt', 'status', 'type'})
-K26 = {'file': 'self'}
-K27 = frozenset({'arguments', 'function', 'type'})
-K28 = frozenset({'id', 'name', 'result', 'type'})
-K29 = frozenset({'compaction_response_id', 'first_window_id', 'latest_token_usage_record', 'message', 'previous_window_id', 'replacement_history', 'replacement_history_metadata', 'resume_metadata', 'retained_context', 'window_id', 'window_number'})
-K30 = frozenset({'record_type'})
-K31 = frozenset({'git', 'id', 'instructions', 'timestamp'})
-K32 = frozenset({'session'})
-K33 = frozenset({'content', 'id', 'role', 'status'})
-K34 = frozenset({'annotations', 'text'})
-K35 = frozenset({'content', 'id', 'phase', 'role', 'status'})
-K36 = frozenset({'content', 'encrypted_content', 'id', 'summary'})
-K37 = frozenset({'arguments', 'created_at', 'function'})
-K38 = frozenset({'arguments', 'call_id', 'id', 'name', 'status'})
-K39 = frozenset({'call_id', 'id', 'input', 'name', 'status'})
-K40 = frozenset({'call_id', 'id', 'output'})
-K41 = frozenset({'created_at', 'name', 'result'})
-K42 = frozenset({'created_at', 'message', 'model', 'role', 'timestamp'})
-K43 = frozenset({'image_url'})
-K44 = frozenset({'content', 'created_at', 'model', 'role', 'timestamp'})
-K45 = {'text': 'text', 'file': 'image_url'}
-K46 = frozenset({'function', 'id', 'index'})
-K47 = frozenset({'content', 'created_at', 'model', 'reasoning', 'role', 'timestamp', 'tool_calls'})
-K48 = {'text': 'text', 'reasoning': 'reasoning', 'tool_call': 'function'}
-K49 = frozenset({'content', 'role', 'tool_call_id'})
-K50 = frozenset({'content', 'role'})
+K2 = {'kind': 'message', 'role': 'system', 'id': None, 'session_id': None, 'timestamp': None, 'content': None, 'options': None}
+K3 = frozenset({'text'})
+K4 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': None, 'options': None}
+K5 = frozenset({'detail', 'image_url'})
+K6 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'media_type': None, 'data': None, 'provenance': 'conversational', 'options': None}
+K7 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': None}
+K8 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'phase', 'role', 'status', 'type'})
+K9 = {'kind': 'message', 'role': 'user', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
+K10 = ['payload.id']
+K11 = {'text': 'input_text', 'file': 'input_image'}
+K12 = frozenset({'annotations', 'logprobs', 'text'})
+K13 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': 'conversational', 'options': None}
+K14 = frozenset({'refusal'})
+K15 = {'kind': 'message', 'role': 'assistant', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
+K16 = {'text': 'output_text', 'file': 'input_image'}
+K17 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'role', 'type'})
+K18 = frozenset({'payload', 'timestamp'})
+K19 = frozenset({'content', 'id', 'role'})
+K20 = {'text': 'input_text'}
+K21 = {'text': 'output_text'}
+K22 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': 'injected', 'options': None}
+K23 = frozenset({'author', 'content', 'id', 'internal_chat_message_metadata_passthrough', 'recipient', 'type'})
+K24 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'reasoning', 'text': None, 'provenance': 'conversational', 'options': None}
+K25 = frozenset({'content', 'encrypted_content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'summary', 'type'})
+K26 = {'reasoning': 'summary_text'}
+K27 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': False, 'provenance': 'conversational', 'options': None, 'call_id': None}
+K28 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': False, 'provenance': 'conversational', 'options': None}
+K29 = frozenset({'arguments', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'summary', 'type'})
+K30 = {'tool_call': 'self'}
+K31 = frozenset({'call_id', 'id', 'input', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'type'})
+K32 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None, 'call_id': None, 'result': None, 'name': None}
+K33 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None}
+K34 = frozenset({'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'output', 'status', 'success', 'type'})
+K35 = {'kind': 'message', 'role': 'tool', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
+K36 = {'tool_result': 'self'}
+K37 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None, 'call_id': None}
+K38 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None}
+K39 = frozenset({'action', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
+K40 = frozenset({'arguments', 'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
+K41 = frozenset({'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'status', 'tools', 'type'})
+K42 = frozenset({'id', 'internal_chat_message_metadata_passthrough', 'result', 'revised_prompt', 'status', 'type'})
+K43 = {'file': 'self'}
+K44 = frozenset({'arguments', 'function', 'type'})
+K45 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None, 'name': None, 'result': None}
+K46 = frozenset({'id', 'name', 'result', 'type'})
+K47 = frozenset({'compaction_response_id', 'first_window_id', 'latest_token_usage_record', 'message', 'previous_window_id', 'replacement_history', 'replacement_history_metadata', 'resume_metadata', 'retained_context', 'window_id', 'window_number'})
+K48 = frozenset({'record_type'})
+K49 = frozenset({'git', 'id', 'instructions', 'timestamp'})
+K50 = frozenset({'session'})
+K51 = frozenset({'content', 'id', 'role', 'status'})
+K52 = ['id']
+K53 = frozenset({'annotations', 'text'})
+K54 = frozenset({'content', 'id', 'phase', 'role', 'status'})
+K55 = frozenset({'content', 'encrypted_content', 'id', 'summary'})
+K56 = frozenset({'arguments', 'created_at', 'function'})
+K57 = frozenset({'arguments', 'call_id', 'id', 'name', 'status'})
+K58 = frozenset({'call_id', 'id', 'input', 'name', 'status'})
+K59 = frozenset({'call_id', 'id', 'output'})
+K60 = frozenset({'created_at', 'name', 'result'})
+K61 = frozenset({'created_at', 'message', 'model', 'role', 'timestamp'})
+K62 = frozenset({'image_url'})
+K63 = frozenset({'content', 'created_at', 'model', 'role', 'timestamp'})
+K64 = {'text': 'text', 'file': 'image_url'}
+K65 = frozenset({'function', 'id', 'index'})
+K66 = frozenset({'content', 'created_at', 'model', 'reasoning', 'role', 'timestamp', 'tool_calls'})
+K67 = {'text': 'text', 'reasoning': 'reasoning', 'tool_call': 'function'}
+K68 = frozenset({'content', 'role', 'tool_call_id'})
+K69 = frozenset({'content', 'role'})
 S_harness = Markers.of((('<environment_context>', '</environment_context>'), ('<user_instructions>', '</user_instructions>'), ('<INSTRUCTIONS>', '</INSTRUCTIONS>'), ('<turn_aborted>', '</turn_aborted>'), ('<subagent_notification>', '</subagent_notification>'), ('<recommended_plugins>', '</recommended_plugins>'), ('<permissions instructions>', '</permissions instructions>'), ('<skills_instructions>', '</skills_instructions>'), ('<skill>', '</skill>'), ('<session_context>', '</session_context>'), ('<plan_mode>', '</plan_mode>'), ('<injected-context source=', '</injected-context>'), ('<user_shell_command>', '<command>'), ('</command>', '</user_shell_command>'), ('# Context from my IDE setup:', '## My request for Codex:')), (), ('# AGENTS.md instructions for ', '<image name='), ('</image>',))
 T_data_url, W_data_url = CONVERSIONS['data_url'].taker, CONVERSIONS['data_url'].write
 T_json_text, W_json_text = CONVERSIONS['json_text'].taker, CONVERSIONS['json_text'].write
@@ -140,7 +159,14 @@ def read_0_session_meta(r, c):
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
+    m = K2.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['content'] = content
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m]
 
 
@@ -151,18 +177,28 @@ def write_0_session_meta(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'session_meta'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r__payload and 'payload.id' not in absent:
-        r__payload['id'] = c.session_id
-    if 'cwd' not in r__payload and 'payload.cwd' not in absent:
-        r__payload['cwd'] = c.project
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'id' not in r__payload:
+            r__payload['id'] = c.session_id
+        if 'cwd' not in r__payload:
+            r__payload['cwd'] = c.project
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = c.session_id
+        if 'cwd' not in r__payload and 'payload.cwd' not in absent:
+            r__payload['cwd'] = c.project
     return r
 
 
@@ -172,24 +208,25 @@ def read_1_response_item_message_user(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/user'}
     absent = spelling = None
-    v = r__payload.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r__payload['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['payload.id'] if absent is None else [*absent, 'payload.id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
-    w_harness = False
+        absent = ['payload.id']
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -208,135 +245,163 @@ def read_1_response_item_message_user(r, c):
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'input_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/user/input_text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            runs, x = (), v0
-                            if w_harness:
-                                k = INJECTED
-                            elif S_harness.plain(x):
-                                k = CONVERSATIONAL
-                            else:
-                                (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
-                            p0.append(p)
-                            for k, x in runs:
-                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
-                            weave += '0'
-                            continue
-                elif kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/user/text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'text'}
-                            runs, x = (), v0
-                            if w_harness:
-                                k = INJECTED
-                            elif S_harness.plain(x):
-                                k = CONVERSATIONAL
-                            else:
-                                (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
-                            p0.append(p)
-                            for k, x in runs:
-                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
-                            weave += '0'
-                            continue
-                elif kind == 'input_image':
-                    if True:
-                        v0 = b.get('image_url', MISSING)
-                        if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
-                            ps = None
-                            if v0c[2] is not NO_MARK:
-                                ps = {'image_url': v0c[2]} if ps is None else {**ps, 'image_url': v0c[2]}
-                            if len(b) != 2:
-                                del b['type']
-                                del b['image_url']
-                                o = {'source': b}
-                                if not K3.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/user/input_image', [k for k in b if k not in K3])
-                            else:
-                                o = {}
-                            if ps:
-                                o['pond'] = {'spelling': ps}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0], 'data': v0c[1], 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                    if True:
-                        v0 = b.get('image_url', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['image_url']
-                                o = {'source': b}
-                                if not K3.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/user/input_image#2', [k for k in b if k not in K3])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'input_image#2'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                    if True:
-                        b__image_url = b.get('image_url')
-                        if type(b__image_url) is not dict:
-                            b__image_url = EMPTY
-                        v0 = b__image_url.get('url', MISSING)
-                        if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
                             del b['type']
-                            ps = None
-                            del b__image_url['url']
-                            if v0c[2] is not NO_MARK:
-                                ps = {'image_url.url': v0c[2]} if ps is None else {**ps, 'image_url.url': v0c[2]}
-                            if not b__image_url:
-                                del b['image_url']
-                            if b:
-                                o = {'source': b}
-                                if not K3.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/user/input_image#3', [k for k in b if k not in K3])
-                            else:
-                                o = {}
-                            o['pond'] = marks = {'as': 'input_image#3'}
-                            if ps:
-                                marks['spelling'] = ps
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0], 'data': v0c[1], 'provenance': 'conversational', 'options': o}
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/user/input_text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        runs, x = (), v0
+                        if S_harness.plain(x):
+                            k = CONVERSATIONAL
+                        else:
+                            (k, x), *runs = S_harness.split(x)
+                        p = K4.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = x
+                        p['provenance'] = k
+                        p['options'] = o
+                        p0.append(p)
+                        for k, x in runs:
+                            p = K4.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = x
+                            p['provenance'] = k
+                            p['options'] = {'pond': {'joined': True}}
                             p0.append(p)
-                            weave += '0'
-                            continue
+                        continue
+                elif kind == 'text':
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/user/text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'text'}
+                        runs, x = (), v0
+                        if S_harness.plain(x):
+                            k = CONVERSATIONAL
+                        else:
+                            (k, x), *runs = S_harness.split(x)
+                        p = K4.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = x
+                        p['provenance'] = k
+                        p['options'] = o
+                        p0.append(p)
+                        for k, x in runs:
+                            p = K4.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = x
+                            p['provenance'] = k
+                            p['options'] = {'pond': {'joined': True}}
+                            p0.append(p)
+                        continue
+                elif kind == 'input_image':
+                    v0 = b.get('image_url', MISSING)
+                    if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
+                        ps = None
+                        if v0c[2] is not NO_MARK:
+                            ps = {'image_url': v0c[2]} if ps is None else {**ps, 'image_url': v0c[2]}
+                        if len(b) != 2:
+                            del b['type']
+                            del b['image_url']
+                            o = {'source': b}
+                            if not K5.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/user/input_image', [k for k in b if k not in K5])
+                        else:
+                            o = {}
+                        if ps:
+                            o['pond'] = {'spelling': ps}
+                        p = K6.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['media_type'] = v0c[0]
+                        p['data'] = v0c[1]
+                        p['options'] = o
+                        p0.append(p)
+                        continue
+                    v0 = b.get('image_url', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['image_url']
+                            o = {'source': b}
+                            if not K5.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/user/input_image#2', [k for k in b if k not in K5])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'input_image#2'}
+                        p = K7.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['data'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
+                    b__image_url = b.get('image_url')
+                    if type(b__image_url) is not dict:
+                        b__image_url = EMPTY
+                    v0 = b__image_url.get('url', MISSING)
+                    if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
+                        del b['type']
+                        ps = None
+                        del b__image_url['url']
+                        if v0c[2] is not NO_MARK:
+                            ps = {'image_url.url': v0c[2]} if ps is None else {**ps, 'image_url.url': v0c[2]}
+                        if not b__image_url:
+                            del b['image_url']
+                        if b:
+                            o = {'source': b}
+                            if not K5.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/user/input_image#3', [k for k in b if k not in K5])
+                        else:
+                            o = {}
+                        o['pond'] = marks = {'as': 'input_image#3'}
+                        if ps:
+                            marks['spelling'] = ps
+                        p = K6.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['media_type'] = v0c[0]
+                        p['data'] = v0c[1]
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'response_item/message/user/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'response_item/message/user/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['payload.content'] = weave
-        if left:
-            r__payload['content'] = left
-        else:
+        if left is None:
             del r__payload['content']
+        else:
+            pond.setdefault('weave', {})['payload.content'] = weave_of(items, left)
+            r__payload['content'] = left
     elif type(items) is str:
         del r__payload['content']
         b = {'text': items}
@@ -344,21 +409,32 @@ def read_1_response_item_message_user(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'response_item/message/user/input_text', [k for k in b if k not in K2])
+            if not K3.issuperset(b):
+                c.drift('source-drift-field', 'response_item/message/user/input_text', [k for k in b if k not in K3])
         else:
             o = {}
         runs, x = (), v0
-        if w_harness:
-            k = INJECTED
-        elif S_harness.plain(x):
+        if S_harness.plain(x):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
-        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p = K4.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = x
+        p['provenance'] = k
+        p['options'] = o
         p0.append(p)
         for k, x in runs:
-            p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            p = K4.copy()
+            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+            p['session_id'] = sid
+            p['message_id'] = mid
+            p['text'] = x
+            p['provenance'] = k
+            p['options'] = {'pond': {'joined': True}}
+            p0.append(p)
         pond.setdefault('shape', {})['payload.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
@@ -366,14 +442,20 @@ def read_1_response_item_message_user(r, c):
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/message/user', [k for k in r if k not in K0])
-    if r__payload and not K4.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/message/user.payload', [k for k in r__payload if k not in K4])
+    if r__payload and not K8.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/message/user.payload', [k for k in r__payload if k not in K8])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
+    m = K9.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -385,30 +467,38 @@ def write_1_response_item_message_user(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r__payload and 'payload.id' not in absent:
-        r__payload['id'] = pond.get('id', first['id'])
-    if 'type' not in r__payload and 'payload.type' not in absent:
-        r__payload['type'] = 'message'
-    if 'role' not in r__payload and 'payload.role' not in absent:
-        r__payload['role'] = 'user'
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+            r__payload['id'] = first['id']
+        if (r__payload_bare or 'type' not in r__payload):
+            r__payload['type'] = 'message'
+        if (r__payload_bare or 'role' not in r__payload):
+            r__payload['role'] = 'user'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'message'
+        if 'role' not in r__payload and 'payload.role' not in absent:
+            r__payload['role'] = 'user'
     q0_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K5[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K5[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K11[p['type']] if marks is EMPTY else marks.get('as') or K11[p['type']]
         if label == 'input_text':
             if not o and 'text' in p:
                 b = {'type': 'input_text', 'text': p['text']}
@@ -417,16 +507,24 @@ def write_1_response_item_message_user(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'input_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -437,17 +535,28 @@ def write_1_response_item_message_user(events, c):
             if b is None:
                 b = {}
             b['type'] = 'input_image'
-            if 'image_url' not in b and 'image_url' not in pa:
-                t0 = p.get('media_type', MISSING)
-                t1 = p.get('data', MISSING)
-                if t0 is not MISSING and t1 is not MISSING:
-                    b['image_url'] = W_data_url((t0, t1,), ps.get('image_url', NO_MARK), None)
+            if marks is EMPTY:
+                if 'image_url' not in b:
+                    t0 = p.get('media_type', MISSING)
+                    t1 = p.get('data', MISSING)
+                    if t0 is not MISSING and t1 is not MISSING:
+                        b['image_url'] = W_data_url((t0, t1,), NO_MARK, None)
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'image_url' not in b and 'image_url' not in pa:
+                    t0 = p.get('media_type', MISSING)
+                    t1 = p.get('data', MISSING)
+                    if t0 is not MISSING and t1 is not MISSING:
+                        b['image_url'] = W_data_url((t0, t1,), ps.get('image_url', NO_MARK), None)
             q0_0.append(b)
         elif label == 'input_image#2':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'input_image'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'image_url' not in b and 'image_url' not in pa:
                 t0 = p.get('data', MISSING)
                 if t0 is not MISSING:
@@ -458,6 +567,8 @@ def write_1_response_item_message_user(events, c):
             if b is None:
                 b = {}
             b['type'] = 'input_image'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if at(b, 'image_url', 'url') is MISSING and 'image_url.url' not in pa:
                 t0 = p.get('media_type', MISSING)
                 t1 = p.get('data', MISSING)
@@ -466,17 +577,20 @@ def write_1_response_item_message_user(events, c):
             q0_0.append(b)
         else:
             raise Broken('`response_item/message/user` has no block ' + f'`{label}`')
-    shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('payload.content') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'content' in r__payload:
-        pass
-    elif shape == 'string':
-        r__payload['content'] = q0_0[0]['text']
-    elif weave is None:
+    if plain and 'content' not in r__payload:
         r__payload['content'] = q0_0
     else:
-        sources = {'0': iter(q0_0), 'r': iter(r__payload.get('content') or ())}
-        r__payload['content'] = [next(sources[k]) for k in weave]
+        shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('payload.content') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'content' in r__payload:
+            pass
+        elif shape == 'string':
+            r__payload['content'] = q0_0[0]['text']
+        elif weave is None:
+            r__payload['content'] = q0_0
+        else:
+            sources = {'0': iter(q0_0), 'r': iter(r__payload.get('content') or ())}
+            r__payload['content'] = [next(sources[k]) for k in weave]
     return r
 
 
@@ -486,23 +600,25 @@ def read_2_response_item_message_assistant(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/assistant'}
     absent = spelling = None
-    v = r__payload.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r__payload['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['payload.id'] if absent is None else [*absent, 'payload.id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+        absent = ['payload.id']
     del r['type']
     options = {}
     v = r.pop('timestamp', MISSING)
@@ -517,128 +633,135 @@ def read_2_response_item_message_assistant(r, c):
     else:
         ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r__payload.pop('phase', MISSING)
-    if v is not MISSING:
+    if 'phase' in r__payload:
+        v = r__payload.pop('phase')
         options.setdefault('openai', {})['phase'] = v
-    elif v is not MISSING:
-        r__payload['phase'] = v
-        if v is not None:
-            c.note('source-type', '$.payload.phase', f'expected any, found {kind_of(v)}')
-    v = r__payload.pop('status', MISSING)
-    if v is not MISSING:
+    if 'status' in r__payload:
+        v = r__payload.pop('status')
         options.setdefault('openai', {})['status'] = v
-    elif v is not MISSING:
-        r__payload['status'] = v
-        if v is not None:
-            c.note('source-type', '$.payload.status', f'expected any, found {kind_of(v)}')
     del r__payload['type']
     del r__payload['role']
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'output_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K6.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K6])
-                            else:
-                                o = {}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K12.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K12])
+                        else:
+                            o = {}
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 elif kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K6.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/assistant/text', [k for k in b if k not in K6])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'text'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K12.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/assistant/text', [k for k in b if k not in K12])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'text'}
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 elif kind == 'input_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K6.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/assistant/input_text', [k for k in b if k not in K6])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'input_text'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K12.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/assistant/input_text', [k for k in b if k not in K12])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'input_text'}
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 elif kind == 'refusal':
-                    if True:
-                        v0 = b.get('refusal', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['refusal']
-                                o = {'source': b}
-                                if not K7.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/assistant/refusal', [k for k in b if k not in K7])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'refusal'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('refusal', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['refusal']
+                            o = {'source': b}
+                            if not K14.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/assistant/refusal', [k for k in b if k not in K14])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'refusal'}
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 elif kind == 'input_image':
-                    if True:
-                        v0 = b.get('image_url', MISSING)
-                        if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
-                            ps = None
-                            if v0c[2] is not NO_MARK:
-                                ps = {'image_url': v0c[2]} if ps is None else {**ps, 'image_url': v0c[2]}
-                            if len(b) != 2:
-                                del b['type']
-                                del b['image_url']
-                                o = {'source': b}
-                                if not K3.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/message/assistant/input_image', [k for k in b if k not in K3])
-                            else:
-                                o = {}
-                            if ps:
-                                o['pond'] = {'spelling': ps}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0], 'data': v0c[1], 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('image_url', MISSING)
+                    if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
+                        ps = None
+                        if v0c[2] is not NO_MARK:
+                            ps = {'image_url': v0c[2]} if ps is None else {**ps, 'image_url': v0c[2]}
+                        if len(b) != 2:
+                            del b['type']
+                            del b['image_url']
+                            o = {'source': b}
+                            if not K5.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/assistant/input_image', [k for k in b if k not in K5])
+                        else:
+                            o = {}
+                        if ps:
+                            o['pond'] = {'spelling': ps}
+                        p = K6.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['media_type'] = v0c[0]
+                        p['data'] = v0c[1]
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'response_item/message/assistant/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'response_item/message/assistant/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['payload.content'] = weave
-        if left:
-            r__payload['content'] = left
-        else:
+        if left is None:
             del r__payload['content']
+        else:
+            pond.setdefault('weave', {})['payload.content'] = weave_of(items, left)
+            r__payload['content'] = left
     elif type(items) is str:
         del r__payload['content']
         b = {'text': items}
@@ -646,11 +769,16 @@ def read_2_response_item_message_assistant(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K6.issuperset(b):
-                c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K6])
+            if not K12.issuperset(b):
+                c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K12])
         else:
             o = {}
-        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p = K13.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = v0
+        p['options'] = o
         p0.append(p)
         pond.setdefault('shape', {})['payload.content'] = 'string'
     elif items is MISSING:
@@ -659,8 +787,8 @@ def read_2_response_item_message_assistant(r, c):
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/message/assistant', [k for k in r if k not in K0])
-    if r__payload and not K4.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/message/assistant.payload', [k for k in r__payload if k not in K4])
+    if r__payload and not K8.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/message/assistant.payload', [k for k in r__payload if k not in K8])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -668,7 +796,13 @@ def read_2_response_item_message_assistant(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -680,38 +814,54 @@ def write_2_response_item_message_assistant(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r__payload and 'payload.id' not in absent:
-        r__payload['id'] = pond.get('id', first['id'])
-    if 'phase' not in r__payload and 'payload.phase' not in absent:
-        t0 = v.get('phase', MISSING) if type(v := options.get('openai')) is dict else MISSING
-        if t0 is not MISSING:
-            r__payload['phase'] = t0
-    if 'status' not in r__payload and 'payload.status' not in absent:
-        t0 = v.get('status', MISSING) if type(v := options.get('openai')) is dict else MISSING
-        if t0 is not MISSING:
-            r__payload['status'] = t0
-    if 'type' not in r__payload and 'payload.type' not in absent:
-        r__payload['type'] = 'message'
-    if 'role' not in r__payload and 'payload.role' not in absent:
-        r__payload['role'] = 'assistant'
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+            r__payload['id'] = first['id']
+        if 'openai' in options and (r__payload_bare or 'phase' not in r__payload):
+            t0 = v.get('phase', MISSING) if type(v := options['openai']) is dict else MISSING
+            if t0 is not MISSING:
+                r__payload['phase'] = t0
+        if 'openai' in options and (r__payload_bare or 'status' not in r__payload):
+            t0 = v.get('status', MISSING) if type(v := options['openai']) is dict else MISSING
+            if t0 is not MISSING:
+                r__payload['status'] = t0
+        if (r__payload_bare or 'type' not in r__payload):
+            r__payload['type'] = 'message'
+        if (r__payload_bare or 'role' not in r__payload):
+            r__payload['role'] = 'assistant'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+        if 'openai' in options and 'phase' not in r__payload and 'payload.phase' not in absent:
+            t0 = v.get('phase', MISSING) if type(v := options['openai']) is dict else MISSING
+            if t0 is not MISSING:
+                r__payload['phase'] = t0
+        if 'openai' in options and 'status' not in r__payload and 'payload.status' not in absent:
+            t0 = v.get('status', MISSING) if type(v := options['openai']) is dict else MISSING
+            if t0 is not MISSING:
+                r__payload['status'] = t0
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'message'
+        if 'role' not in r__payload and 'payload.role' not in absent:
+            r__payload['role'] = 'assistant'
     q0_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K8[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K8[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K16[p['type']] if marks is EMPTY else marks.get('as') or K16[p['type']]
         if label == 'output_text':
             if not o and 'text' in p:
                 b = {'type': 'output_text', 'text': p['text']}
@@ -720,16 +870,24 @@ def write_2_response_item_message_assistant(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'output_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -740,6 +898,8 @@ def write_2_response_item_message_assistant(events, c):
             if b is None:
                 b = {}
             b['type'] = 'input_text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -750,6 +910,8 @@ def write_2_response_item_message_assistant(events, c):
             if b is None:
                 b = {}
             b['type'] = 'refusal'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'refusal' not in b and 'refusal' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -760,25 +922,37 @@ def write_2_response_item_message_assistant(events, c):
             if b is None:
                 b = {}
             b['type'] = 'input_image'
-            if 'image_url' not in b and 'image_url' not in pa:
-                t0 = p.get('media_type', MISSING)
-                t1 = p.get('data', MISSING)
-                if t0 is not MISSING and t1 is not MISSING:
-                    b['image_url'] = W_data_url((t0, t1,), ps.get('image_url', NO_MARK), None)
+            if marks is EMPTY:
+                if 'image_url' not in b:
+                    t0 = p.get('media_type', MISSING)
+                    t1 = p.get('data', MISSING)
+                    if t0 is not MISSING and t1 is not MISSING:
+                        b['image_url'] = W_data_url((t0, t1,), NO_MARK, None)
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'image_url' not in b and 'image_url' not in pa:
+                    t0 = p.get('media_type', MISSING)
+                    t1 = p.get('data', MISSING)
+                    if t0 is not MISSING and t1 is not MISSING:
+                        b['image_url'] = W_data_url((t0, t1,), ps.get('image_url', NO_MARK), None)
             q0_0.append(b)
         else:
             raise Broken('`response_item/message/assistant` has no block ' + f'`{label}`')
-    shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('payload.content') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'content' in r__payload:
-        pass
-    elif shape == 'string':
-        r__payload['content'] = q0_0[0]['text']
-    elif weave is None:
+    if plain and 'content' not in r__payload:
         r__payload['content'] = q0_0
     else:
-        sources = {'0': iter(q0_0), 'r': iter(r__payload.get('content') or ())}
-        r__payload['content'] = [next(sources[k]) for k in weave]
+        shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('payload.content') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'content' in r__payload:
+            pass
+        elif shape == 'string':
+            r__payload['content'] = q0_0[0]['text']
+        elif weave is None:
+            r__payload['content'] = q0_0
+        else:
+            sources = {'0': iter(q0_0), 'r': iter(r__payload.get('content') or ())}
+            r__payload['content'] = [next(sources[k]) for k in weave]
     return r
 
 
@@ -788,23 +962,25 @@ def read_3_response_item_message_developer_(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/developer+'}
     absent = spelling = None
-    v = r__payload.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r__payload['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['payload.id'] if absent is None else [*absent, 'payload.id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+        absent = ['payload.id']
     del r['type']
     content = ''
     v = r.pop('timestamp', MISSING)
@@ -832,14 +1008,21 @@ def read_3_response_item_message_developer_(r, c):
     del r__payload['type']
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/message/developer+', [k for k in r if k not in K0])
-    if r__payload and not K9.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/message/developer+.payload', [k for k in r__payload if k not in K9])
+    if r__payload and not K17.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/message/developer+.payload', [k for k in r__payload if k not in K17])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
+    m = K2.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['content'] = content
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m]
 
 
@@ -850,22 +1033,35 @@ def write_3_response_item_message_developer_(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r__payload and 'payload.id' not in absent:
-        r__payload['id'] = pond.get('id', first['id'])
-    if 'content' not in r__payload and 'payload.content' not in absent:
-        t0 = first.get('content', MISSING)
-        if t0 is not MISSING:
-            r__payload['content'] = W_texts((t0,), spelling.get('payload.content', NO_MARK), 'input_text')
-    if 'type' not in r__payload and 'payload.type' not in absent:
-        r__payload['type'] = 'message'
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+            r__payload['id'] = first['id']
+        if (r__payload_bare or 'content' not in r__payload) and 'content' in first:
+            r__payload['content'] = W_texts((first['content'],), NO_MARK, 'input_text')
+        if (r__payload_bare or 'type' not in r__payload):
+            r__payload['type'] = 'message'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+        if 'content' not in r__payload and 'payload.content' not in absent:
+            t0 = first.get('content', MISSING)
+            if t0 is not MISSING:
+                r__payload['content'] = W_texts((t0,), spelling.get('payload.content', NO_MARK), 'input_text')
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'message'
     return r
 
 
@@ -876,7 +1072,6 @@ def read_4_response_item_no_type_user(r, c):
     pond = {'seq': c.seq, 'as': 'response_item/no-type/user'}
     absent = spelling = None
     mid = c.derive(r)
-    w_harness = False
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -894,72 +1089,89 @@ def read_4_response_item_no_type_user(r, c):
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'input_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/no-type/user/input_text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            runs, x = (), v0
-                            if w_harness:
-                                k = INJECTED
-                            elif S_harness.plain(x):
-                                k = CONVERSATIONAL
-                            else:
-                                (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/no-type/user/input_text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        runs, x = (), v0
+                        if S_harness.plain(x):
+                            k = CONVERSATIONAL
+                        else:
+                            (k, x), *runs = S_harness.split(x)
+                        p = K4.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = x
+                        p['provenance'] = k
+                        p['options'] = o
+                        p0.append(p)
+                        for k, x in runs:
+                            p = K4.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = x
+                            p['provenance'] = k
+                            p['options'] = {'pond': {'joined': True}}
                             p0.append(p)
-                            for k, x in runs:
-                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
-                            weave += '0'
-                            continue
+                        continue
                 elif kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/no-type/user/text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'text'}
-                            runs, x = (), v0
-                            if w_harness:
-                                k = INJECTED
-                            elif S_harness.plain(x):
-                                k = CONVERSATIONAL
-                            else:
-                                (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/no-type/user/text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'text'}
+                        runs, x = (), v0
+                        if S_harness.plain(x):
+                            k = CONVERSATIONAL
+                        else:
+                            (k, x), *runs = S_harness.split(x)
+                        p = K4.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = x
+                        p['provenance'] = k
+                        p['options'] = o
+                        p0.append(p)
+                        for k, x in runs:
+                            p = K4.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = x
+                            p['provenance'] = k
+                            p['options'] = {'pond': {'joined': True}}
                             p0.append(p)
-                            for k, x in runs:
-                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
-                            weave += '0'
-                            continue
+                        continue
                 c.drift('source-drift-kind', 'response_item/no-type/user/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'response_item/no-type/user/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['payload.content'] = weave
-        if left:
-            r__payload['content'] = left
-        else:
+        if left is None:
             del r__payload['content']
+        else:
+            pond.setdefault('weave', {})['payload.content'] = weave_of(items, left)
+            r__payload['content'] = left
     elif type(items) is str:
         del r__payload['content']
         b = {'text': items}
@@ -967,36 +1179,53 @@ def read_4_response_item_no_type_user(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'response_item/no-type/user/input_text', [k for k in b if k not in K2])
+            if not K3.issuperset(b):
+                c.drift('source-drift-field', 'response_item/no-type/user/input_text', [k for k in b if k not in K3])
         else:
             o = {}
         runs, x = (), v0
-        if w_harness:
-            k = INJECTED
-        elif S_harness.plain(x):
+        if S_harness.plain(x):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
-        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p = K4.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = x
+        p['provenance'] = k
+        p['options'] = o
         p0.append(p)
         for k, x in runs:
-            p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            p = K4.copy()
+            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+            p['session_id'] = sid
+            p['message_id'] = mid
+            p['text'] = x
+            p['provenance'] = k
+            p['options'] = {'pond': {'joined': True}}
+            p0.append(p)
         pond.setdefault('shape', {})['payload.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if len(r) > 1 and not K10.issuperset(r):
-        c.drift('source-drift-field', 'response_item/no-type/user', [k for k in r if k not in K10])
-    if r__payload and not K11.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/no-type/user.payload', [k for k in r__payload if k not in K11])
+    if len(r) > 1 and not K18.issuperset(r):
+        c.drift('source-drift-field', 'response_item/no-type/user', [k for k in r if k not in K18])
+    if r__payload and not K19.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/no-type/user.payload', [k for k in r__payload if k not in K19])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
+    m = K9.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -1008,26 +1237,29 @@ def write_4_response_item_no_type_user(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'role' not in r__payload and 'payload.role' not in absent:
-        r__payload['role'] = 'user'
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'role' not in r__payload:
+            r__payload['role'] = 'user'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'role' not in r__payload and 'payload.role' not in absent:
+            r__payload['role'] = 'user'
     q0_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K12[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K12[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K20[p['type']] if marks is EMPTY else marks.get('as') or K20[p['type']]
         if label == 'input_text':
             if not o and 'text' in p:
                 b = {'type': 'input_text', 'text': p['text']}
@@ -1036,16 +1268,24 @@ def write_4_response_item_no_type_user(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'input_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -1053,17 +1293,20 @@ def write_4_response_item_no_type_user(events, c):
             q0_0.append(b)
         else:
             raise Broken('`response_item/no-type/user` has no block ' + f'`{label}`')
-    shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('payload.content') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'content' in r__payload:
-        pass
-    elif shape == 'string':
-        r__payload['content'] = q0_0[0]['text']
-    elif weave is None:
+    if plain and 'content' not in r__payload:
         r__payload['content'] = q0_0
     else:
-        sources = {'0': iter(q0_0), 'r': iter(r__payload.get('content') or ())}
-        r__payload['content'] = [next(sources[k]) for k in weave]
+        shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('payload.content') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'content' in r__payload:
+            pass
+        elif shape == 'string':
+            r__payload['content'] = q0_0[0]['text']
+        elif weave is None:
+            r__payload['content'] = q0_0
+        else:
+            sources = {'0': iter(q0_0), 'r': iter(r__payload.get('content') or ())}
+            r__payload['content'] = [next(sources[k]) for k in weave]
     return r
 
 
@@ -1091,54 +1334,59 @@ def read_5_response_item_no_type_assistant(r, c):
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'output_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/no-type/assistant/output_text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/no-type/assistant/output_text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 elif kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/no-type/assistant/text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'text'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/no-type/assistant/text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'text'}
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'response_item/no-type/assistant/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'response_item/no-type/assistant/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['payload.content'] = weave
-        if left:
-            r__payload['content'] = left
-        else:
+        if left is None:
             del r__payload['content']
+        else:
+            pond.setdefault('weave', {})['payload.content'] = weave_of(items, left)
+            r__payload['content'] = left
     elif type(items) is str:
         del r__payload['content']
         b = {'text': items}
@@ -1146,27 +1394,38 @@ def read_5_response_item_no_type_assistant(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'response_item/no-type/assistant/output_text', [k for k in b if k not in K2])
+            if not K3.issuperset(b):
+                c.drift('source-drift-field', 'response_item/no-type/assistant/output_text', [k for k in b if k not in K3])
         else:
             o = {}
-        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p = K13.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = v0
+        p['options'] = o
         p0.append(p)
         pond.setdefault('shape', {})['payload.content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if len(r) > 1 and not K10.issuperset(r):
-        c.drift('source-drift-field', 'response_item/no-type/assistant', [k for k in r if k not in K10])
-    if r__payload and not K11.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/no-type/assistant.payload', [k for k in r__payload if k not in K11])
+    if len(r) > 1 and not K18.issuperset(r):
+        c.drift('source-drift-field', 'response_item/no-type/assistant', [k for k in r if k not in K18])
+    if r__payload and not K19.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/no-type/assistant.payload', [k for k in r__payload if k not in K19])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -1178,26 +1437,29 @@ def write_5_response_item_no_type_assistant(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'role' not in r__payload and 'payload.role' not in absent:
-        r__payload['role'] = 'assistant'
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'role' not in r__payload:
+            r__payload['role'] = 'assistant'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'role' not in r__payload and 'payload.role' not in absent:
+            r__payload['role'] = 'assistant'
     q0_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K13[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K13[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K21[p['type']] if marks is EMPTY else marks.get('as') or K21[p['type']]
         if label == 'output_text':
             if not o and 'text' in p:
                 b = {'type': 'output_text', 'text': p['text']}
@@ -1206,16 +1468,24 @@ def write_5_response_item_no_type_assistant(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'output_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -1223,17 +1493,20 @@ def write_5_response_item_no_type_assistant(events, c):
             q0_0.append(b)
         else:
             raise Broken('`response_item/no-type/assistant` has no block ' + f'`{label}`')
-    shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('payload.content') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'content' in r__payload:
-        pass
-    elif shape == 'string':
-        r__payload['content'] = q0_0[0]['text']
-    elif weave is None:
+    if plain and 'content' not in r__payload:
         r__payload['content'] = q0_0
     else:
-        sources = {'0': iter(q0_0), 'r': iter(r__payload.get('content') or ())}
-        r__payload['content'] = [next(sources[k]) for k in weave]
+        shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('payload.content') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'content' in r__payload:
+            pass
+        elif shape == 'string':
+            r__payload['content'] = q0_0[0]['text']
+        elif weave is None:
+            r__payload['content'] = q0_0
+        else:
+            sources = {'0': iter(q0_0), 'r': iter(r__payload.get('content') or ())}
+            r__payload['content'] = [next(sources[k]) for k in weave]
     return r
 
 
@@ -1243,23 +1516,25 @@ def read_6_response_item_agent_message(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/agent_message'}
     absent = spelling = None
-    v = r__payload.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r__payload['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['payload.id'] if absent is None else [*absent, 'payload.id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+        absent = ['payload.id']
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -1277,51 +1552,59 @@ def read_6_response_item_agent_message(r, c):
     p0 = []
     items = r__payload.get('content', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'input_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/agent_message/input_text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'injected', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/agent_message/input_text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        p = K22.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'response_item/agent_message/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'response_item/agent_message/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['payload.content'] = weave
-        if left:
-            r__payload['content'] = left
-        else:
+        if left is None:
             del r__payload['content']
+        else:
+            pond.setdefault('weave', {})['payload.content'] = weave_of(items, left)
+            r__payload['content'] = left
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list, found {kind_of(items)}')
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/agent_message', [k for k in r if k not in K0])
-    if r__payload and not K14.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/agent_message.payload', [k for k in r__payload if k not in K14])
+    if r__payload and not K23.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/agent_message.payload', [k for k in r__payload if k not in K23])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
+    m = K9.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -1333,28 +1616,33 @@ def write_6_response_item_agent_message(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r__payload and 'payload.id' not in absent:
-        r__payload['id'] = pond.get('id', first['id'])
-    if 'type' not in r__payload and 'payload.type' not in absent:
-        r__payload['type'] = 'agent_message'
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 2 and 'id' not in r__payload:
+            r__payload['id'] = first['id']
+        if 'type' not in r__payload:
+            r__payload['type'] = 'agent_message'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'agent_message'
     q0_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K12[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K12[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K20[p['type']] if marks is EMPTY else marks.get('as') or K20[p['type']]
         if label == 'input_text':
             if not o and 'text' in p:
                 b = {'type': 'input_text', 'text': p['text']}
@@ -1363,22 +1651,31 @@ def write_6_response_item_agent_message(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'input_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         else:
             raise Broken('`response_item/agent_message` has no block ' + f'`{label}`')
-    shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('payload.content') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'content' in r__payload:
-        pass
-    elif weave is None:
+    if plain and 'content' not in r__payload:
         r__payload['content'] = q0_0
     else:
-        sources = {'0': iter(q0_0), 'r': iter(r__payload.get('content') or ())}
-        r__payload['content'] = [next(sources[k]) for k in weave]
+        shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('payload.content') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'content' in r__payload:
+            pass
+        elif weave is None:
+            r__payload['content'] = q0_0
+        else:
+            sources = {'0': iter(q0_0), 'r': iter(r__payload.get('content') or ())}
+            r__payload['content'] = [next(sources[k]) for k in weave]
     return r
 
 
@@ -1388,23 +1685,25 @@ def read_7_response_item_reasoning(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/reasoning'}
     absent = spelling = None
-    v = r__payload.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r__payload['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['payload.id'] if absent is None else [*absent, 'payload.id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+        absent = ['payload.id']
     del r['type']
     options = {}
     v = r.pop('timestamp', MISSING)
@@ -1419,111 +1718,114 @@ def read_7_response_item_reasoning(r, c):
     else:
         ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r__payload.pop('encrypted_content', MISSING)
-    if v is not MISSING:
+    if 'encrypted_content' in r__payload:
+        v = r__payload.pop('encrypted_content')
         options.setdefault('openai', {})['encrypted_content'] = v
-    elif v is not MISSING:
-        r__payload['encrypted_content'] = v
-        if v is not None:
-            c.note('source-type', '$.payload.encrypted_content', f'expected any, found {kind_of(v)}')
     del r__payload['type']
     p0 = []
     items = r__payload.get('summary', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'summary_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/reasoning/summary_text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/reasoning/summary_text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        p = K24.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'response_item/reasoning/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'response_item/reasoning/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['payload.summary'] = weave
-        if left:
-            r__payload['summary'] = left
-        else:
+        if left is None:
             del r__payload['summary']
+        else:
+            pond.setdefault('weave', {})['payload.summary'] = weave_of(items, left)
+            r__payload['summary'] = left
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.summary'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.summary', f'expected list, found {kind_of(items)}')
     items = r__payload.get('content', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'reasoning_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/reasoning/reasoning_text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'reasoning_text'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/reasoning/reasoning_text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'reasoning_text'}
+                        p = K24.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 elif kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'response_item/reasoning/text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'text'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/reasoning/text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'text'}
+                        p = K24.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'response_item/reasoning/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'response_item/reasoning/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['payload.content'] = weave
-        if left:
-            r__payload['content'] = left
-        else:
+        if left is None:
             del r__payload['content']
+        else:
+            pond.setdefault('weave', {})['payload.content'] = weave_of(items, left)
+            r__payload['content'] = left
     elif items is MISSING:
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list, found {kind_of(items)}')
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/reasoning', [k for k in r if k not in K0])
-    if r__payload and not K15.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/reasoning.payload', [k for k in r__payload if k not in K15])
+    if r__payload and not K25.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/reasoning.payload', [k for k in r__payload if k not in K25])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1531,7 +1833,13 @@ def read_7_response_item_reasoning(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -1543,33 +1851,43 @@ def write_7_response_item_reasoning(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r__payload and 'payload.id' not in absent:
-        r__payload['id'] = pond.get('id', first['id'])
-    if 'encrypted_content' not in r__payload and 'payload.encrypted_content' not in absent:
-        t0 = v.get('encrypted_content', MISSING) if type(v := options.get('openai')) is dict else MISSING
-        if t0 is not MISSING:
-            r__payload['encrypted_content'] = t0
-    if 'type' not in r__payload and 'payload.type' not in absent:
-        r__payload['type'] = 'reasoning'
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+            r__payload['id'] = first['id']
+        if 'openai' in options and (r__payload_bare or 'encrypted_content' not in r__payload):
+            t0 = v.get('encrypted_content', MISSING) if type(v := options['openai']) is dict else MISSING
+            if t0 is not MISSING:
+                r__payload['encrypted_content'] = t0
+        if (r__payload_bare or 'type' not in r__payload):
+            r__payload['type'] = 'reasoning'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+        if 'openai' in options and 'encrypted_content' not in r__payload and 'payload.encrypted_content' not in absent:
+            t0 = v.get('encrypted_content', MISSING) if type(v := options['openai']) is dict else MISSING
+            if t0 is not MISSING:
+                r__payload['encrypted_content'] = t0
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'reasoning'
     q0_0 = []
     q1_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K16[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K16[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K26[p['type']] if marks is EMPTY else marks.get('as') or K26[p['type']]
         if label == 'summary_text':
             if not o and 'text' in p:
                 b = {'type': 'summary_text', 'text': p['text']}
@@ -1578,16 +1896,24 @@ def write_7_response_item_reasoning(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'summary_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'reasoning_text':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'reasoning_text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -1598,6 +1924,8 @@ def write_7_response_item_reasoning(events, c):
             if b is None:
                 b = {}
             b['type'] = 'text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -1605,24 +1933,30 @@ def write_7_response_item_reasoning(events, c):
             q1_0.append(b)
         else:
             raise Broken('`response_item/reasoning` has no block ' + f'`{label}`')
-    shape = pond['shape'].get('payload.summary', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('payload.summary') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'summary' in r__payload:
-        pass
-    elif weave is None:
+    if plain and 'summary' not in r__payload:
         r__payload['summary'] = q0_0
     else:
-        sources = {'0': iter(q0_0), 'r': iter(r__payload.get('summary') or ())}
-        r__payload['summary'] = [next(sources[k]) for k in weave]
-    shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('payload.content') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'content' in r__payload:
-        pass
-    elif weave is None:
+        shape = pond['shape'].get('payload.summary', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('payload.summary') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'summary' in r__payload:
+            pass
+        elif weave is None:
+            r__payload['summary'] = q0_0
+        else:
+            sources = {'0': iter(q0_0), 'r': iter(r__payload.get('summary') or ())}
+            r__payload['summary'] = [next(sources[k]) for k in weave]
+    if plain and 'content' not in r__payload:
         r__payload['content'] = q1_0
     else:
-        sources = {'0': iter(q1_0), 'r': iter(r__payload.get('content') or ())}
-        r__payload['content'] = [next(sources[k]) for k in weave]
+        shape = pond['shape'].get('payload.content', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('payload.content') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'content' in r__payload:
+            pass
+        elif weave is None:
+            r__payload['content'] = q1_0
+        else:
+            sources = {'0': iter(q1_0), 'r': iter(r__payload.get('content') or ())}
+            r__payload['content'] = [next(sources[k]) for k in weave]
     return r
 
 
@@ -1641,23 +1975,25 @@ def read_8_response_item_function_call(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/function_call'}
     absent = spelling = None
-    v = r__payload.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r__payload['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['payload.id'] if absent is None else [*absent, 'payload.id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+        absent = ['payload.id']
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -1688,21 +2024,40 @@ def read_8_response_item_function_call(r, c):
     if ps:
         o['pond'] = {'spelling': ps}
     if e0_0_fits:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0], 'provider_executed': False, 'provenance': 'conversational', 'options': o, 'call_id': e0_0}
+        p = K27.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_1
+        p['params'] = e0_2c[0]
+        p['options'] = o
+        p['call_id'] = e0_0
     else:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0], 'provider_executed': False, 'provenance': 'conversational', 'options': o}
+        p = K28.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_1
+        p['params'] = e0_2c[0]
+        p['options'] = o
     if e0_0_fits:
         c.calls[e0_0] = e0_1
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/function_call', [k for k in r if k not in K0])
-    if r__payload and not K17.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/function_call.payload', [k for k in r__payload if k not in K17])
+    if r__payload and not K29.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/function_call.payload', [k for k in r__payload if k not in K29])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -1713,40 +2068,57 @@ def write_8_response_item_function_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r__payload and 'payload.id' not in absent:
-        r__payload['id'] = pond.get('id', first['id'])
-    if 'type' not in r__payload and 'payload.type' not in absent:
-        r__payload['type'] = 'function_call'
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+            r__payload['id'] = first['id']
+        if (r__payload_bare or 'type' not in r__payload):
+            r__payload['type'] = 'function_call'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'function_call'
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K18[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K18[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
         if label == 'self':
-            if 'call_id' not in r__payload and 'payload.call_id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    r__payload['call_id'] = t0
-            if 'name' not in r__payload and 'payload.name' not in pa:
-                t0 = p.get('name', MISSING)
-                if t0 is not MISSING:
-                    r__payload['name'] = t0
-            if 'arguments' not in r__payload and 'payload.arguments' not in pa:
-                t0 = p.get('params', MISSING)
-                if t0 is not MISSING:
-                    r__payload['arguments'] = W_json_text((t0,), ps.get('payload.arguments', NO_MARK), None)
+            if marks is EMPTY:
+                if (r__payload_bare or 'call_id' not in r__payload) and 'call_id' in p:
+                    r__payload['call_id'] = p['call_id']
+                if (r__payload_bare or 'name' not in r__payload) and 'name' in p:
+                    r__payload['name'] = p['name']
+                if (r__payload_bare or 'arguments' not in r__payload) and 'params' in p:
+                    r__payload['arguments'] = W_json_text((p['params'],), NO_MARK, None)
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'call_id' not in r__payload and 'payload.call_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['call_id'] = t0
+                if 'name' not in r__payload and 'payload.name' not in pa:
+                    t0 = p.get('name', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['name'] = t0
+                if 'arguments' not in r__payload and 'payload.arguments' not in pa:
+                    t0 = p.get('params', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['arguments'] = W_json_text((t0,), ps.get('payload.arguments', NO_MARK), None)
+            r__payload_bare = False
         else:
             raise Broken('`response_item/function_call` has no block ' + f'`{label}`')
     return r
@@ -1767,23 +2139,25 @@ def read_9_response_item_custom_tool_call(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/custom_tool_call'}
     absent = spelling = None
-    v = r__payload.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r__payload['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['payload.id'] if absent is None else [*absent, 'payload.id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+        absent = ['payload.id']
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -1808,21 +2182,40 @@ def read_9_response_item_custom_tool_call(r, c):
         if e0_0 is not MISSING:
             c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
     if e0_0_fits:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False, 'provenance': 'conversational', 'options': {}, 'call_id': e0_0}
+        p = K27.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_1
+        p['params'] = e0_2
+        p['options'] = {}
+        p['call_id'] = e0_0
     else:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False, 'provenance': 'conversational', 'options': {}}
+        p = K28.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_1
+        p['params'] = e0_2
+        p['options'] = {}
     if e0_0_fits:
         c.calls[e0_0] = e0_1
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/custom_tool_call', [k for k in r if k not in K0])
-    if r__payload and not K19.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/custom_tool_call.payload', [k for k in r__payload if k not in K19])
+    if r__payload and not K31.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/custom_tool_call.payload', [k for k in r__payload if k not in K31])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -1833,40 +2226,57 @@ def write_9_response_item_custom_tool_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r__payload and 'payload.id' not in absent:
-        r__payload['id'] = pond.get('id', first['id'])
-    if 'type' not in r__payload and 'payload.type' not in absent:
-        r__payload['type'] = 'custom_tool_call'
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+            r__payload['id'] = first['id']
+        if (r__payload_bare or 'type' not in r__payload):
+            r__payload['type'] = 'custom_tool_call'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'custom_tool_call'
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K18[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K18[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
         if label == 'self':
-            if 'call_id' not in r__payload and 'payload.call_id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    r__payload['call_id'] = t0
-            if 'name' not in r__payload and 'payload.name' not in pa:
-                t0 = p.get('name', MISSING)
-                if t0 is not MISSING:
-                    r__payload['name'] = t0
-            if 'input' not in r__payload and 'payload.input' not in pa:
-                t0 = p.get('params', MISSING)
-                if t0 is not MISSING:
-                    r__payload['input'] = t0
+            if marks is EMPTY:
+                if (r__payload_bare or 'call_id' not in r__payload) and 'call_id' in p:
+                    r__payload['call_id'] = p['call_id']
+                if (r__payload_bare or 'name' not in r__payload) and 'name' in p:
+                    r__payload['name'] = p['name']
+                if (r__payload_bare or 'input' not in r__payload) and 'params' in p:
+                    r__payload['input'] = p['params']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'call_id' not in r__payload and 'payload.call_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['call_id'] = t0
+                if 'name' not in r__payload and 'payload.name' not in pa:
+                    t0 = p.get('name', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['name'] = t0
+                if 'input' not in r__payload and 'payload.input' not in pa:
+                    t0 = p.get('params', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['input'] = t0
+            r__payload_bare = False
         else:
             raise Broken('`response_item/custom_tool_call` has no block ' + f'`{label}`')
     return r
@@ -1880,23 +2290,25 @@ def read_10_response_item_function_call_output_(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/function_call_output+'}
     absent = spelling = None
-    v = r__payload.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r__payload['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['payload.id'] if absent is None else [*absent, 'payload.id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+        absent = ['payload.id']
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -1922,12 +2334,23 @@ def read_10_response_item_function_call_output_(r, c):
         del r__payload['output']
     else:
         e0_1_fits = False
-        if e0_1 is not MISSING:
-            c.note('source-type', '$.payload.output', f'expected any, found {kind_of(e0_1)}')
     if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'call_id': e0_0, 'result': e0_1, 'name': known}
+        p = K32.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
+        p['call_id'] = e0_0
+        p['result'] = e0_1
+        p['name'] = known
     else:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        p = K33.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
         if e0_0_fits:
             p['call_id'] = e0_0
         if e0_1_fits:
@@ -1936,14 +2359,20 @@ def read_10_response_item_function_call_output_(r, c):
             p['name'] = known
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/function_call_output+', [k for k in r if k not in K0])
-    if r__payload and not K20.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/function_call_output+.payload', [k for k in r__payload if k not in K20])
+    if r__payload and not K34.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/function_call_output+.payload', [k for k in r__payload if k not in K34])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
+    m = K35.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -1954,34 +2383,47 @@ def write_10_response_item_function_call_output_(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r__payload and 'payload.id' not in absent:
-        r__payload['id'] = pond.get('id', first['id'])
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+            r__payload['id'] = first['id']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K21[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K21[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
         if label == 'self':
-            if 'call_id' not in r__payload and 'payload.call_id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    r__payload['call_id'] = t0
-            if 'output' not in r__payload and 'payload.output' not in pa:
-                t0 = p.get('result', MISSING)
-                if t0 is not MISSING:
-                    r__payload['output'] = t0
+            if marks is EMPTY:
+                if (r__payload_bare or 'call_id' not in r__payload) and 'call_id' in p:
+                    r__payload['call_id'] = p['call_id']
+                if (r__payload_bare or 'output' not in r__payload) and 'result' in p:
+                    r__payload['output'] = p['result']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'call_id' not in r__payload and 'payload.call_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['call_id'] = t0
+                if 'output' not in r__payload and 'payload.output' not in pa:
+                    t0 = p.get('result', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['output'] = t0
+            r__payload_bare = False
         else:
             raise Broken('`response_item/function_call_output+` has no block ' + f'`{label}`')
     return r
@@ -2002,23 +2444,25 @@ def read_11_response_item_web_search_call_(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/web_search_call+'}
     absent = spelling = None
-    v = r__payload.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r__payload['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['payload.id'] if absent is None else [*absent, 'payload.id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+        absent = ['payload.id']
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -2043,21 +2487,40 @@ def read_11_response_item_web_search_call_(r, c):
             if e0_2 is not None:
                 c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_2)}')
     if e0_2_fits:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': True, 'provenance': 'conversational', 'options': {}, 'call_id': e0_2}
+        p = K37.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_0
+        p['params'] = e0_1
+        p['options'] = {}
+        p['call_id'] = e0_2
     else:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': True, 'provenance': 'conversational', 'options': {}}
+        p = K38.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_0
+        p['params'] = e0_1
+        p['options'] = {}
     if e0_2_fits:
         c.calls[e0_2] = e0_0
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/web_search_call+', [k for k in r if k not in K0])
-    if r__payload and not K22.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/web_search_call+.payload', [k for k in r__payload if k not in K22])
+    if r__payload and not K39.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/web_search_call+.payload', [k for k in r__payload if k not in K39])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -2068,38 +2531,53 @@ def write_11_response_item_web_search_call_(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r__payload and 'payload.id' not in absent:
-        r__payload['id'] = pond.get('id', first['id'])
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+            r__payload['id'] = first['id']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K18[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K18[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
         if label == 'self':
-            if 'type' not in r__payload and 'payload.type' not in pa:
-                t0 = p.get('name', MISSING)
-                if t0 is not MISSING:
-                    r__payload['type'] = t0
-            if 'action' not in r__payload and 'payload.action' not in pa:
-                t0 = p.get('params', MISSING)
-                if t0 is not MISSING:
-                    r__payload['action'] = t0
-            if 'call_id' not in r__payload and 'payload.call_id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    r__payload['call_id'] = t0
+            if marks is EMPTY:
+                if (r__payload_bare or 'type' not in r__payload) and 'name' in p:
+                    r__payload['type'] = p['name']
+                if (r__payload_bare or 'action' not in r__payload) and 'params' in p:
+                    r__payload['action'] = p['params']
+                if (r__payload_bare or 'call_id' not in r__payload) and 'call_id' in p:
+                    r__payload['call_id'] = p['call_id']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'type' not in r__payload and 'payload.type' not in pa:
+                    t0 = p.get('name', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['type'] = t0
+                if 'action' not in r__payload and 'payload.action' not in pa:
+                    t0 = p.get('params', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['action'] = t0
+                if 'call_id' not in r__payload and 'payload.call_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['call_id'] = t0
+            r__payload_bare = False
         else:
             raise Broken('`response_item/web_search_call+` has no block ' + f'`{label}`')
     return r
@@ -2120,23 +2598,25 @@ def read_12_response_item_tool_search_call(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/tool_search_call'}
     absent = spelling = None
-    v = r__payload.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r__payload['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['payload.id'] if absent is None else [*absent, 'payload.id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+        absent = ['payload.id']
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -2161,21 +2641,40 @@ def read_12_response_item_tool_search_call(r, c):
             if e0_2 is not None:
                 c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_2)}')
     if e0_2_fits:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': {}, 'call_id': e0_2}
+        p = K27.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_0
+        p['params'] = e0_1
+        p['options'] = {}
+        p['call_id'] = e0_2
     else:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': {}}
+        p = K28.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_0
+        p['params'] = e0_1
+        p['options'] = {}
     if e0_2_fits:
         c.calls[e0_2] = e0_0
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_search_call', [k for k in r if k not in K0])
-    if r__payload and not K23.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_search_call.payload', [k for k in r__payload if k not in K23])
+    if r__payload and not K40.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_search_call.payload', [k for k in r__payload if k not in K40])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -2186,38 +2685,53 @@ def write_12_response_item_tool_search_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r__payload and 'payload.id' not in absent:
-        r__payload['id'] = pond.get('id', first['id'])
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+            r__payload['id'] = first['id']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K18[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K18[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
         if label == 'self':
-            if 'type' not in r__payload and 'payload.type' not in pa:
-                t0 = p.get('name', MISSING)
-                if t0 is not MISSING:
-                    r__payload['type'] = t0
-            if 'arguments' not in r__payload and 'payload.arguments' not in pa:
-                t0 = p.get('params', MISSING)
-                if t0 is not MISSING:
-                    r__payload['arguments'] = t0
-            if 'call_id' not in r__payload and 'payload.call_id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    r__payload['call_id'] = t0
+            if marks is EMPTY:
+                if (r__payload_bare or 'type' not in r__payload) and 'name' in p:
+                    r__payload['type'] = p['name']
+                if (r__payload_bare or 'arguments' not in r__payload) and 'params' in p:
+                    r__payload['arguments'] = p['params']
+                if (r__payload_bare or 'call_id' not in r__payload) and 'call_id' in p:
+                    r__payload['call_id'] = p['call_id']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'type' not in r__payload and 'payload.type' not in pa:
+                    t0 = p.get('name', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['type'] = t0
+                if 'arguments' not in r__payload and 'payload.arguments' not in pa:
+                    t0 = p.get('params', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['arguments'] = t0
+                if 'call_id' not in r__payload and 'payload.call_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['call_id'] = t0
+            r__payload_bare = False
         else:
             raise Broken('`response_item/tool_search_call` has no block ' + f'`{label}`')
     return r
@@ -2231,23 +2745,25 @@ def read_13_response_item_tool_search_output(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/tool_search_output'}
     absent = spelling = None
-    v = r__payload.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r__payload['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['payload.id'] if absent is None else [*absent, 'payload.id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+        absent = ['payload.id']
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -2274,12 +2790,23 @@ def read_13_response_item_tool_search_output(r, c):
         del r__payload['tools']
     else:
         e0_1_fits = False
-        if e0_1 is not MISSING:
-            c.note('source-type', '$.payload.tools', f'expected any, found {kind_of(e0_1)}')
     if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'call_id': e0_0, 'result': e0_1, 'name': known}
+        p = K32.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
+        p['call_id'] = e0_0
+        p['result'] = e0_1
+        p['name'] = known
     else:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        p = K33.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
         if e0_0_fits:
             p['call_id'] = e0_0
         if e0_1_fits:
@@ -2288,14 +2815,20 @@ def read_13_response_item_tool_search_output(r, c):
             p['name'] = known
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_search_output', [k for k in r if k not in K0])
-    if r__payload and not K24.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_search_output.payload', [k for k in r__payload if k not in K24])
+    if r__payload and not K41.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_search_output.payload', [k for k in r__payload if k not in K41])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
+    m = K35.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -2306,36 +2839,51 @@ def write_13_response_item_tool_search_output(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r__payload and 'payload.id' not in absent:
-        r__payload['id'] = pond.get('id', first['id'])
-    if 'type' not in r__payload and 'payload.type' not in absent:
-        r__payload['type'] = 'tool_search_output'
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+            r__payload['id'] = first['id']
+        if (r__payload_bare or 'type' not in r__payload):
+            r__payload['type'] = 'tool_search_output'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'tool_search_output'
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K21[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K21[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
         if label == 'self':
-            if 'call_id' not in r__payload and 'payload.call_id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    r__payload['call_id'] = t0
-            if 'tools' not in r__payload and 'payload.tools' not in pa:
-                t0 = p.get('result', MISSING)
-                if t0 is not MISSING:
-                    r__payload['tools'] = t0
+            if marks is EMPTY:
+                if (r__payload_bare or 'call_id' not in r__payload) and 'call_id' in p:
+                    r__payload['call_id'] = p['call_id']
+                if (r__payload_bare or 'tools' not in r__payload) and 'result' in p:
+                    r__payload['tools'] = p['result']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'call_id' not in r__payload and 'payload.call_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['call_id'] = t0
+                if 'tools' not in r__payload and 'payload.tools' not in pa:
+                    t0 = p.get('result', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['tools'] = t0
+            r__payload_bare = False
         else:
             raise Broken('`response_item/tool_search_output` has no block ' + f'`{label}`')
     return r
@@ -2351,23 +2899,25 @@ def read_14_response_item_image_generation_call(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/image_generation_call'}
     absent = spelling = None
-    v = r__payload.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r__payload['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['payload.id'] if absent is None else [*absent, 'payload.id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+        absent = ['payload.id']
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -2383,17 +2933,28 @@ def read_14_response_item_image_generation_call(r, c):
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
     del r__payload['type']
     del r__payload['result']
-    p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': e0_0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': {}}
+    p = K7.copy()
+    p['id'] = mid + ':0'
+    p['session_id'] = sid
+    p['message_id'] = mid
+    p['data'] = e0_0
+    p['options'] = {}
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/image_generation_call', [k for k in r if k not in K0])
-    if r__payload and not K25.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/image_generation_call.payload', [k for k in r__payload if k not in K25])
+    if r__payload and not K42.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/image_generation_call.payload', [k for k in r__payload if k not in K42])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -2404,32 +2965,45 @@ def write_14_response_item_image_generation_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r__payload and 'payload.id' not in absent:
-        r__payload['id'] = pond.get('id', first['id'])
-    if 'type' not in r__payload and 'payload.type' not in absent:
-        r__payload['type'] = 'image_generation_call'
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+            r__payload['id'] = first['id']
+        if (r__payload_bare or 'type' not in r__payload):
+            r__payload['type'] = 'image_generation_call'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'image_generation_call'
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K26[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K26[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K43[p['type']] if marks is EMPTY else marks.get('as') or K43[p['type']]
         if label == 'self':
-            if 'result' not in r__payload and 'payload.result' not in pa:
-                t0 = p.get('data', MISSING)
-                if t0 is not MISSING:
-                    r__payload['result'] = t0
+            if marks is EMPTY:
+                if (r__payload_bare or 'result' not in r__payload) and 'data' in p:
+                    r__payload['result'] = p['data']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'result' not in r__payload and 'payload.result' not in pa:
+                    t0 = p.get('data', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['result'] = t0
+            r__payload_bare = False
         else:
             raise Broken('`response_item/image_generation_call` has no block ' + f'`{label}`')
     return r
@@ -2470,17 +3044,29 @@ def read_15_response_item_tool_call(r, c):
     del r__payload['type']
     del r__payload__function['name']
     del r__payload['arguments']
-    p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': {}}
-    if len(r) > 1 and not K10.issuperset(r):
-        c.drift('source-drift-field', 'response_item/tool_call', [k for k in r if k not in K10])
-    if len(r__payload) > 1 and not K27.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_call.payload', [k for k in r__payload if k not in K27])
+    p = K28.copy()
+    p['id'] = mid + ':0'
+    p['session_id'] = sid
+    p['message_id'] = mid
+    p['name'] = e0_0
+    p['params'] = e0_1
+    p['options'] = {}
+    if len(r) > 1 and not K18.issuperset(r):
+        c.drift('source-drift-field', 'response_item/tool_call', [k for k in r if k not in K18])
+    if len(r__payload) > 1 and not K44.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_call.payload', [k for k in r__payload if k not in K44])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -2491,35 +3077,46 @@ def write_15_response_item_tool_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r__payload__function = r__payload.setdefault('function', {})
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'type' not in r__payload and 'payload.type' not in absent:
-        r__payload['type'] = 'tool_call'
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'type' not in r__payload:
+            r__payload['type'] = 'tool_call'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'tool_call'
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K18[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K18[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
         if label == 'self':
-            if 'name' not in r__payload__function and 'payload.function.name' not in pa:
-                t0 = p.get('name', MISSING)
-                if t0 is not MISSING:
-                    r__payload__function['name'] = t0
-            if 'arguments' not in r__payload and 'payload.arguments' not in pa:
-                t0 = p.get('params', MISSING)
-                if t0 is not MISSING:
-                    r__payload['arguments'] = t0
+            if marks is EMPTY:
+                if 'name' not in r__payload__function and 'name' in p:
+                    r__payload__function['name'] = p['name']
+                if 'arguments' not in r__payload and 'params' in p:
+                    r__payload['arguments'] = p['params']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'name' not in r__payload__function and 'payload.function.name' not in pa:
+                    t0 = p.get('name', MISSING)
+                    if t0 is not MISSING:
+                        r__payload__function['name'] = t0
+                if 'arguments' not in r__payload and 'payload.arguments' not in pa:
+                    t0 = p.get('params', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['arguments'] = t0
         else:
             raise Broken('`response_item/tool_call` has no block ' + f'`{label}`')
     return r
@@ -2560,26 +3157,42 @@ def read_16_response_item_tool_result(r, c):
         del r__payload['result']
     else:
         e0_1_fits = False
-        if e0_1 is not MISSING:
-            c.note('source-type', '$.payload.result', f'expected any, found {kind_of(e0_1)}')
     if e0_0_fits and e0_1_fits:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'name': e0_0, 'result': e0_1}
+        p = K45.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
+        p['name'] = e0_0
+        p['result'] = e0_1
     else:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        p = K33.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
         if e0_0_fits:
             p['name'] = e0_0
         if e0_1_fits:
             p['result'] = e0_1
-    if len(r) > 1 and not K10.issuperset(r):
-        c.drift('source-drift-field', 'response_item/tool_result', [k for k in r if k not in K10])
-    if r__payload and not K28.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_result.payload', [k for k in r__payload if k not in K28])
+    if len(r) > 1 and not K18.issuperset(r):
+        c.drift('source-drift-field', 'response_item/tool_result', [k for k in r if k not in K18])
+    if r__payload and not K46.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_result.payload', [k for k in r__payload if k not in K46])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
+    m = K35.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -2590,34 +3203,47 @@ def write_16_response_item_tool_result(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'type' not in r__payload and 'payload.type' not in absent:
-        r__payload['type'] = 'tool_result'
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if (r__payload_bare or 'type' not in r__payload):
+            r__payload['type'] = 'tool_result'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'tool_result'
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K21[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K21[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
         if label == 'self':
-            if 'name' not in r__payload and 'payload.name' not in pa:
-                t0 = p.get('name', MISSING)
-                if t0 is not MISSING:
-                    r__payload['name'] = t0
-            if 'result' not in r__payload and 'payload.result' not in pa:
-                t0 = p.get('result', MISSING)
-                if t0 is not MISSING:
-                    r__payload['result'] = t0
+            if marks is EMPTY:
+                if (r__payload_bare or 'name' not in r__payload) and 'name' in p:
+                    r__payload['name'] = p['name']
+                if (r__payload_bare or 'result' not in r__payload) and 'result' in p:
+                    r__payload['result'] = p['result']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'name' not in r__payload and 'payload.name' not in pa:
+                    t0 = p.get('name', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['name'] = t0
+                if 'result' not in r__payload and 'payload.result' not in pa:
+                    t0 = p.get('result', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['result'] = t0
+            r__payload_bare = False
         else:
             raise Broken('`response_item/tool_result` has no block ' + f'`{label}`')
     return r
@@ -2647,25 +3273,33 @@ def read_17_compacted(r, c):
     else:
         ts = c.anchor
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
-    v = r__payload.pop('message', MISSING)
-    if type(v) is str:
-        if v == '':
-            spelling = {'payload.message': v} if spelling is None else {**spelling, 'payload.message': v}
-        content = v
-    elif v is not MISSING:
-        r__payload['message'] = v
-        if v is not None:
-            c.note('source-type', '$.payload.message', f'expected string, found {kind_of(v)}')
+    if 'message' in r__payload:
+        v = r__payload.pop('message')
+        if type(v) is str:
+            if v == '':
+                spelling = {'payload.message': v} if spelling is None else {**spelling, 'payload.message': v}
+            content = v
+        else:
+            r__payload['message'] = v
+            if v is not None:
+                c.note('source-type', '$.payload.message', f'expected string, found {kind_of(v)}')
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'compacted', [k for k in r if k not in K0])
-    if r__payload and not K29.issuperset(r__payload):
-        c.drift('source-drift-field', 'compacted.payload', [k for k in r__payload if k not in K29])
+    if r__payload and not K47.issuperset(r__payload):
+        c.drift('source-drift-field', 'compacted.payload', [k for k in r__payload if k not in K47])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
+    m = K2.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['content'] = content
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m]
 
 
@@ -2676,18 +3310,26 @@ def write_17_compacted(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__payload = r.setdefault('payload', {})
     r['type'] = 'compacted'
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'message' not in r__payload and 'payload.message' not in absent:
-        t0 = first.get('content', MISSING)
-        if t0 is not MISSING and (t0 != '' or 'payload.message' in spelling):
-            r__payload['message'] = t0
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'message' not in r__payload and 'content' in first and first['content'] != '':
+            r__payload['message'] = first['content']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'message' not in r__payload and 'payload.message' not in absent:
+            t0 = first.get('content', MISSING)
+            if t0 is not MISSING and (t0 != '' or 'payload.message' in spelling):
+                r__payload['message'] = t0
     return r
 
 
@@ -2699,14 +3341,21 @@ def read_18_untyped_state(r, c):
     mid = c.derive(r)
     ts = c.anchor
     content = ''
-    if r and not K30.issuperset(r):
-        c.drift('source-drift-field', 'untyped/state', [k for k in r if k not in K30])
+    if r and not K48.issuperset(r):
+        c.drift('source-drift-field', 'untyped/state', [k for k in r if k not in K48])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
+    m = K2.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['content'] = content
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m]
 
 
@@ -2717,8 +3366,8 @@ def write_18_untyped_state(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
     return r
 
 
@@ -2747,14 +3396,21 @@ def read_19_untyped_instructions_id(r, c):
             absent = ['id'] if absent is None else [*absent, 'id']
         else:
             r['id'] = v
-    if r and not K31.issuperset(r):
-        c.drift('source-drift-field', 'untyped/instructions/id', [k for k in r if k not in K31])
+    if r and not K49.issuperset(r):
+        c.drift('source-drift-field', 'untyped/instructions/id', [k for k in r if k not in K49])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
+    m = K2.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['content'] = content
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m]
 
 
@@ -2765,14 +3421,22 @@ def write_19_untyped_instructions_id(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
-    if 'id' not in r and 'id' not in absent:
-        r['id'] = c.session_id
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'id' not in r:
+            r['id'] = c.session_id
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r and 'id' not in absent:
+            r['id'] = c.session_id
     return r
 
 
@@ -2805,14 +3469,21 @@ def read_20_untyped_session_no_role(r, c):
             absent = ['session.id'] if absent is None else [*absent, 'session.id']
         else:
             r__session['id'] = v
-    if len(r) > 1 and not K32.issuperset(r):
-        c.drift('source-drift-field', 'untyped/session/no-role', [k for k in r if k not in K32])
+    if len(r) > 1 and not K50.issuperset(r):
+        c.drift('source-drift-field', 'untyped/session/no-role', [k for k in r if k not in K50])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
+    m = K2.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['content'] = content
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m]
 
 
@@ -2823,15 +3494,23 @@ def write_20_untyped_session_no_role(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__session = r.setdefault('session', {})
-    if 'timestamp' not in r__session and 'session.timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r__session['timestamp'] = spelling.get('session.timestamp', t0)
-    if 'id' not in r__session and 'session.id' not in absent:
-        r__session['id'] = c.session_id
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'timestamp' not in r__session and 'timestamp' in first:
+            r__session['timestamp'] = first['timestamp']
+        if 'id' not in r__session:
+            r__session['id'] = c.session_id
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r__session and 'session.timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r__session['timestamp'] = spelling.get('session.timestamp', t0)
+        if 'id' not in r__session and 'session.id' not in absent:
+            r__session['id'] = c.session_id
     return r
 
 
@@ -2840,133 +3519,158 @@ def read_21_message_user(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/user'}
     absent = spelling = None
-    v = r.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r:
+        v = r['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['id'] if absent is None else [*absent, 'id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
-    w_harness = False
+        absent = ['id']
     del r['type']
     ts = c.anchor
     del r['role']
     p0 = []
     items = r.get('content', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'input_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'message/user/input_text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            runs, x = (), v0
-                            if w_harness:
-                                k = INJECTED
-                            elif S_harness.plain(x):
-                                k = CONVERSATIONAL
-                            else:
-                                (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'message/user/input_text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        runs, x = (), v0
+                        if S_harness.plain(x):
+                            k = CONVERSATIONAL
+                        else:
+                            (k, x), *runs = S_harness.split(x)
+                        p = K4.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = x
+                        p['provenance'] = k
+                        p['options'] = o
+                        p0.append(p)
+                        for k, x in runs:
+                            p = K4.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = x
+                            p['provenance'] = k
+                            p['options'] = {'pond': {'joined': True}}
                             p0.append(p)
-                            for k, x in runs:
-                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
-                            weave += '0'
-                            continue
+                        continue
                 elif kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'message/user/text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'text'}
-                            runs, x = (), v0
-                            if w_harness:
-                                k = INJECTED
-                            elif S_harness.plain(x):
-                                k = CONVERSATIONAL
-                            else:
-                                (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'message/user/text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'text'}
+                        runs, x = (), v0
+                        if S_harness.plain(x):
+                            k = CONVERSATIONAL
+                        else:
+                            (k, x), *runs = S_harness.split(x)
+                        p = K4.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = x
+                        p['provenance'] = k
+                        p['options'] = o
+                        p0.append(p)
+                        for k, x in runs:
+                            p = K4.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = x
+                            p['provenance'] = k
+                            p['options'] = {'pond': {'joined': True}}
                             p0.append(p)
-                            for k, x in runs:
-                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
-                            weave += '0'
-                            continue
+                        continue
                 elif kind == 'input_image':
-                    if True:
-                        v0 = b.get('image_url', MISSING)
-                        if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
-                            ps = None
-                            if v0c[2] is not NO_MARK:
-                                ps = {'image_url': v0c[2]} if ps is None else {**ps, 'image_url': v0c[2]}
-                            if len(b) != 2:
-                                del b['type']
-                                del b['image_url']
-                                o = {'source': b}
-                                if not K3.issuperset(b):
-                                    c.drift('source-drift-field', 'message/user/input_image', [k for k in b if k not in K3])
-                            else:
-                                o = {}
-                            if ps:
-                                o['pond'] = {'spelling': ps}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0], 'data': v0c[1], 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                    if True:
-                        v0 = b.get('image_url', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['image_url']
-                                o = {'source': b}
-                                if not K3.issuperset(b):
-                                    c.drift('source-drift-field', 'message/user/input_image#2', [k for k in b if k not in K3])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'input_image#2'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('image_url', MISSING)
+                    if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
+                        ps = None
+                        if v0c[2] is not NO_MARK:
+                            ps = {'image_url': v0c[2]} if ps is None else {**ps, 'image_url': v0c[2]}
+                        if len(b) != 2:
+                            del b['type']
+                            del b['image_url']
+                            o = {'source': b}
+                            if not K5.issuperset(b):
+                                c.drift('source-drift-field', 'message/user/input_image', [k for k in b if k not in K5])
+                        else:
+                            o = {}
+                        if ps:
+                            o['pond'] = {'spelling': ps}
+                        p = K6.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['media_type'] = v0c[0]
+                        p['data'] = v0c[1]
+                        p['options'] = o
+                        p0.append(p)
+                        continue
+                    v0 = b.get('image_url', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['image_url']
+                            o = {'source': b}
+                            if not K5.issuperset(b):
+                                c.drift('source-drift-field', 'message/user/input_image#2', [k for k in b if k not in K5])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'input_image#2'}
+                        p = K7.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['data'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'message/user/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'message/user/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['content'] = weave
-        if left:
-            r['content'] = left
-        else:
+        if left is None:
             del r['content']
+        else:
+            pond.setdefault('weave', {})['content'] = weave_of(items, left)
+            r['content'] = left
     elif type(items) is str:
         del r['content']
         b = {'text': items}
@@ -2974,34 +3678,51 @@ def read_21_message_user(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'message/user/input_text', [k for k in b if k not in K2])
+            if not K3.issuperset(b):
+                c.drift('source-drift-field', 'message/user/input_text', [k for k in b if k not in K3])
         else:
             o = {}
         runs, x = (), v0
-        if w_harness:
-            k = INJECTED
-        elif S_harness.plain(x):
+        if S_harness.plain(x):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
-        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p = K4.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = x
+        p['provenance'] = k
+        p['options'] = o
         p0.append(p)
         for k, x in runs:
-            p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            p = K4.copy()
+            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+            p['session_id'] = sid
+            p['message_id'] = mid
+            p['text'] = x
+            p['provenance'] = k
+            p['options'] = {'pond': {'joined': True}}
+            p0.append(p)
         pond.setdefault('shape', {})['content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if r and not K33.issuperset(r):
-        c.drift('source-drift-field', 'message/user', [k for k in r if k not in K33])
+    if r and not K51.issuperset(r):
+        c.drift('source-drift-field', 'message/user', [k for k in r if k not in K51])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
+    m = K9.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -3013,23 +3734,26 @@ def write_21_message_user(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'message'
-    if 'id' not in r and 'id' not in absent:
-        r['id'] = pond.get('id', first['id'])
-    if 'role' not in r and 'role' not in absent:
-        r['role'] = 'user'
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    if plain:
+        if remembered == 2 and 'id' not in r:
+            r['id'] = first['id']
+        if 'role' not in r:
+            r['role'] = 'user'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'id' not in r and 'id' not in absent:
+            r['id'] = pond.get('id', first['id'])
+        if 'role' not in r and 'role' not in absent:
+            r['role'] = 'user'
     q0_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K5[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K5[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K11[p['type']] if marks is EMPTY else marks.get('as') or K11[p['type']]
         if label == 'input_text':
             if not o and 'text' in p:
                 b = {'type': 'input_text', 'text': p['text']}
@@ -3038,16 +3762,24 @@ def write_21_message_user(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'input_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -3058,17 +3790,28 @@ def write_21_message_user(events, c):
             if b is None:
                 b = {}
             b['type'] = 'input_image'
-            if 'image_url' not in b and 'image_url' not in pa:
-                t0 = p.get('media_type', MISSING)
-                t1 = p.get('data', MISSING)
-                if t0 is not MISSING and t1 is not MISSING:
-                    b['image_url'] = W_data_url((t0, t1,), ps.get('image_url', NO_MARK), None)
+            if marks is EMPTY:
+                if 'image_url' not in b:
+                    t0 = p.get('media_type', MISSING)
+                    t1 = p.get('data', MISSING)
+                    if t0 is not MISSING and t1 is not MISSING:
+                        b['image_url'] = W_data_url((t0, t1,), NO_MARK, None)
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'image_url' not in b and 'image_url' not in pa:
+                    t0 = p.get('media_type', MISSING)
+                    t1 = p.get('data', MISSING)
+                    if t0 is not MISSING and t1 is not MISSING:
+                        b['image_url'] = W_data_url((t0, t1,), ps.get('image_url', NO_MARK), None)
             q0_0.append(b)
         elif label == 'input_image#2':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'input_image'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'image_url' not in b and 'image_url' not in pa:
                 t0 = p.get('data', MISSING)
                 if t0 is not MISSING:
@@ -3076,17 +3819,20 @@ def write_21_message_user(events, c):
             q0_0.append(b)
         else:
             raise Broken('`message/user` has no block ' + f'`{label}`')
-    shape = pond['shape'].get('content', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('content') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'content' in r:
-        pass
-    elif shape == 'string':
-        r['content'] = q0_0[0]['text']
-    elif weave is None:
+    if plain and 'content' not in r:
         r['content'] = q0_0
     else:
-        sources = {'0': iter(q0_0), 'r': iter(r.get('content') or ())}
-        r['content'] = [next(sources[k]) for k in weave]
+        shape = pond['shape'].get('content', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('content') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'content' in r:
+            pass
+        elif shape == 'string':
+            r['content'] = q0_0[0]['text']
+        elif weave is None:
+            r['content'] = q0_0
+        else:
+            sources = {'0': iter(q0_0), 'r': iter(r.get('content') or ())}
+            r['content'] = [next(sources[k]) for k in weave]
     return r
 
 
@@ -3095,77 +3841,84 @@ def read_22_message_assistant(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/assistant'}
     absent = spelling = None
-    v = r.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r:
+        v = r['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['id'] if absent is None else [*absent, 'id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
+        absent = ['id']
     del r['type']
     ts = c.anchor
     del r['role']
     p0 = []
     items = r.get('content', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'output_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K34.issuperset(b):
-                                    c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K34])
-                            else:
-                                o = {}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K53.issuperset(b):
+                                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K53])
+                        else:
+                            o = {}
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 elif kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K34.issuperset(b):
-                                    c.drift('source-drift-field', 'message/assistant/text', [k for k in b if k not in K34])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'text'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K53.issuperset(b):
+                                c.drift('source-drift-field', 'message/assistant/text', [k for k in b if k not in K53])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'text'}
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'message/assistant/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'message/assistant/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['content'] = weave
-        if left:
-            r['content'] = left
-        else:
+        if left is None:
             del r['content']
+        else:
+            pond.setdefault('weave', {})['content'] = weave_of(items, left)
+            r['content'] = left
     elif type(items) is str:
         del r['content']
         b = {'text': items}
@@ -3173,25 +3926,36 @@ def read_22_message_assistant(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K34.issuperset(b):
-                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K34])
+            if not K53.issuperset(b):
+                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K53])
         else:
             o = {}
-        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p = K13.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = v0
+        p['options'] = o
         p0.append(p)
         pond.setdefault('shape', {})['content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if r and not K35.issuperset(r):
-        c.drift('source-drift-field', 'message/assistant', [k for k in r if k not in K35])
+    if r and not K54.issuperset(r):
+        c.drift('source-drift-field', 'message/assistant', [k for k in r if k not in K54])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -3203,23 +3967,26 @@ def write_22_message_assistant(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'message'
-    if 'id' not in r and 'id' not in absent:
-        r['id'] = pond.get('id', first['id'])
-    if 'role' not in r and 'role' not in absent:
-        r['role'] = 'assistant'
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    if plain:
+        if remembered == 2 and 'id' not in r:
+            r['id'] = first['id']
+        if 'role' not in r:
+            r['role'] = 'assistant'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'id' not in r and 'id' not in absent:
+            r['id'] = pond.get('id', first['id'])
+        if 'role' not in r and 'role' not in absent:
+            r['role'] = 'assistant'
     q0_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K13[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K13[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K21[p['type']] if marks is EMPTY else marks.get('as') or K21[p['type']]
         if label == 'output_text':
             if not o and 'text' in p:
                 b = {'type': 'output_text', 'text': p['text']}
@@ -3228,16 +3995,24 @@ def write_22_message_assistant(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'output_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -3245,17 +4020,20 @@ def write_22_message_assistant(events, c):
             q0_0.append(b)
         else:
             raise Broken('`message/assistant` has no block ' + f'`{label}`')
-    shape = pond['shape'].get('content', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('content') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'content' in r:
-        pass
-    elif shape == 'string':
-        r['content'] = q0_0[0]['text']
-    elif weave is None:
+    if plain and 'content' not in r:
         r['content'] = q0_0
     else:
-        sources = {'0': iter(q0_0), 'r': iter(r.get('content') or ())}
-        r['content'] = [next(sources[k]) for k in weave]
+        shape = pond['shape'].get('content', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('content') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'content' in r:
+            pass
+        elif shape == 'string':
+            r['content'] = q0_0[0]['text']
+        elif weave is None:
+            r['content'] = q0_0
+        else:
+            sources = {'0': iter(q0_0), 'r': iter(r.get('content') or ())}
+            r['content'] = [next(sources[k]) for k in weave]
     return r
 
 
@@ -3264,23 +4042,25 @@ def read_23_message_developer_(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/developer+'}
     absent = spelling = None
-    v = r.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r:
+        v = r['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['id'] if absent is None else [*absent, 'id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
+        absent = ['id']
     del r['type']
     ts = c.anchor
     content = ''
@@ -3294,14 +4074,21 @@ def read_23_message_developer_(r, c):
         c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
     else:
         absent = ['content'] if absent is None else [*absent, 'content']
-    if r and not K11.issuperset(r):
-        c.drift('source-drift-field', 'message/developer+', [k for k in r if k not in K11])
+    if r and not K19.issuperset(r):
+        c.drift('source-drift-field', 'message/developer+', [k for k in r if k not in K19])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
+    m = K2.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['content'] = content
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m]
 
 
@@ -3312,15 +4099,23 @@ def write_23_message_developer_(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'message'
-    if 'id' not in r and 'id' not in absent:
-        r['id'] = pond.get('id', first['id'])
-    if 'content' not in r and 'content' not in absent:
-        t0 = first.get('content', MISSING)
-        if t0 is not MISSING:
-            r['content'] = W_texts((t0,), spelling.get('content', NO_MARK), 'input_text')
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    if plain:
+        if remembered == 2 and 'id' not in r:
+            r['id'] = first['id']
+        if 'content' not in r and 'content' in first:
+            r['content'] = W_texts((first['content'],), NO_MARK, 'input_text')
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'id' not in r and 'id' not in absent:
+            r['id'] = pond.get('id', first['id'])
+        if 'content' not in r and 'content' not in absent:
+            t0 = first.get('content', MISSING)
+            if t0 is not MISSING:
+                r['content'] = W_texts((t0,), spelling.get('content', NO_MARK), 'input_text')
     return r
 
 
@@ -3329,128 +4124,133 @@ def read_24_reasoning(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'reasoning'}
     absent = spelling = None
-    v = r.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r:
+        v = r['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['id'] if absent is None else [*absent, 'id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
+        absent = ['id']
     del r['type']
     ts = c.anchor
     options = {}
-    v = r.pop('encrypted_content', MISSING)
-    if v is not MISSING:
+    if 'encrypted_content' in r:
+        v = r.pop('encrypted_content')
         options.setdefault('openai', {})['encrypted_content'] = v
-    elif v is not MISSING:
-        r['encrypted_content'] = v
-        if v is not None:
-            c.note('source-type', '$.encrypted_content', f'expected any, found {kind_of(v)}')
     p0 = []
     items = r.get('summary', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'summary_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'reasoning/summary_text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'reasoning/summary_text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        p = K24.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'reasoning/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'reasoning/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['summary'] = weave
-        if left:
-            r['summary'] = left
-        else:
+        if left is None:
             del r['summary']
+        else:
+            pond.setdefault('weave', {})['summary'] = weave_of(items, left)
+            r['summary'] = left
     elif items is MISSING:
         pond.setdefault('shape', {})['summary'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.summary', f'expected list, found {kind_of(items)}')
     items = r.get('content', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'reasoning_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'reasoning/reasoning_text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'reasoning_text'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'reasoning/reasoning_text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'reasoning_text'}
+                        p = K24.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 elif kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'reasoning/text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'text'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'reasoning/text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'text'}
+                        p = K24.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'reasoning/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'reasoning/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['content'] = weave
-        if left:
-            r['content'] = left
-        else:
+        if left is None:
             del r['content']
+        else:
+            pond.setdefault('weave', {})['content'] = weave_of(items, left)
+            r['content'] = left
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list, found {kind_of(items)}')
-    if r and not K36.issuperset(r):
-        c.drift('source-drift-field', 'reasoning', [k for k in r if k not in K36])
+    if r and not K55.issuperset(r):
+        c.drift('source-drift-field', 'reasoning', [k for k in r if k not in K55])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3458,7 +4258,13 @@ def read_24_reasoning(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -3470,26 +4276,31 @@ def write_24_reasoning(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'reasoning'
-    if 'id' not in r and 'id' not in absent:
-        r['id'] = pond.get('id', first['id'])
-    if 'encrypted_content' not in r and 'encrypted_content' not in absent:
-        t0 = v.get('encrypted_content', MISSING) if type(v := options.get('openai')) is dict else MISSING
-        if t0 is not MISSING:
-            r['encrypted_content'] = t0
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    if plain:
+        if remembered == 2 and 'id' not in r:
+            r['id'] = first['id']
+        if 'openai' in options and 'encrypted_content' not in r:
+            t0 = v.get('encrypted_content', MISSING) if type(v := options['openai']) is dict else MISSING
+            if t0 is not MISSING:
+                r['encrypted_content'] = t0
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'id' not in r and 'id' not in absent:
+            r['id'] = pond.get('id', first['id'])
+        if 'openai' in options and 'encrypted_content' not in r and 'encrypted_content' not in absent:
+            t0 = v.get('encrypted_content', MISSING) if type(v := options['openai']) is dict else MISSING
+            if t0 is not MISSING:
+                r['encrypted_content'] = t0
     q0_0 = []
     q1_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K16[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K16[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K26[p['type']] if marks is EMPTY else marks.get('as') or K26[p['type']]
         if label == 'summary_text':
             if not o and 'text' in p:
                 b = {'type': 'summary_text', 'text': p['text']}
@@ -3498,16 +4309,24 @@ def write_24_reasoning(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'summary_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'reasoning_text':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'reasoning_text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -3518,6 +4337,8 @@ def write_24_reasoning(events, c):
             if b is None:
                 b = {}
             b['type'] = 'text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -3525,24 +4346,30 @@ def write_24_reasoning(events, c):
             q1_0.append(b)
         else:
             raise Broken('`reasoning` has no block ' + f'`{label}`')
-    shape = pond['shape'].get('summary', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('summary') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'summary' in r:
-        pass
-    elif weave is None:
+    if plain and 'summary' not in r:
         r['summary'] = q0_0
     else:
-        sources = {'0': iter(q0_0), 'r': iter(r.get('summary') or ())}
-        r['summary'] = [next(sources[k]) for k in weave]
-    shape = pond['shape'].get('content', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('content') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'content' in r:
-        pass
-    elif weave is None:
+        shape = pond['shape'].get('summary', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('summary') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'summary' in r:
+            pass
+        elif weave is None:
+            r['summary'] = q0_0
+        else:
+            sources = {'0': iter(q0_0), 'r': iter(r.get('summary') or ())}
+            r['summary'] = [next(sources[k]) for k in weave]
+    if plain and 'content' not in r:
         r['content'] = q1_0
     else:
-        sources = {'0': iter(q1_0), 'r': iter(r.get('content') or ())}
-        r['content'] = [next(sources[k]) for k in weave]
+        shape = pond['shape'].get('content', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('content') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'content' in r:
+            pass
+        elif weave is None:
+            r['content'] = q1_0
+        else:
+            sources = {'0': iter(q1_0), 'r': iter(r.get('content') or ())}
+            r['content'] = [next(sources[k]) for k in weave]
     return r
 
 
@@ -3579,15 +4406,27 @@ def read_25_function_call_function(r, c):
         absent = ['created_at'] if absent is None else [*absent, 'created_at']
     del r__function['name']
     del r['arguments']
-    p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_0, 'params': e0_1, 'provider_executed': False, 'provenance': 'conversational', 'options': {}}
-    if len(r) > 1 and not K37.issuperset(r):
-        c.drift('source-drift-field', 'function_call/function', [k for k in r if k not in K37])
+    p = K28.copy()
+    p['id'] = mid + ':0'
+    p['session_id'] = sid
+    p['message_id'] = mid
+    p['name'] = e0_0
+    p['params'] = e0_1
+    p['options'] = {}
+    if len(r) > 1 and not K56.issuperset(r):
+        c.drift('source-drift-field', 'function_call/function', [k for k in r if k not in K56])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -3598,32 +4437,41 @@ def write_25_function_call_function(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r__function = r.setdefault('function', {})
     r['type'] = 'function_call'
-    if 'created_at' not in r and 'created_at' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['created_at'] = spelling.get('created_at', t0)
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'created_at' not in r and 'timestamp' in first:
+            r['created_at'] = first['timestamp']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'created_at' not in r and 'created_at' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['created_at'] = spelling.get('created_at', t0)
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K18[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K18[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
         if label == 'self':
-            if 'name' not in r__function and 'function.name' not in pa:
-                t0 = p.get('name', MISSING)
-                if t0 is not MISSING:
-                    r__function['name'] = t0
-            if 'arguments' not in r and 'arguments' not in pa:
-                t0 = p.get('params', MISSING)
-                if t0 is not MISSING:
-                    r['arguments'] = t0
+            if marks is EMPTY:
+                if 'name' not in r__function and 'name' in p:
+                    r__function['name'] = p['name']
+                if 'arguments' not in r and 'params' in p:
+                    r['arguments'] = p['params']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'name' not in r__function and 'function.name' not in pa:
+                    t0 = p.get('name', MISSING)
+                    if t0 is not MISSING:
+                        r__function['name'] = t0
+                if 'arguments' not in r and 'arguments' not in pa:
+                    t0 = p.get('params', MISSING)
+                    if t0 is not MISSING:
+                        r['arguments'] = t0
         else:
             raise Broken('`function_call/function` has no block ' + f'`{label}`')
     return r
@@ -3643,23 +4491,25 @@ def read_26_function_call(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'function_call'}
     absent = spelling = None
-    v = r.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r:
+        v = r['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['id'] if absent is None else [*absent, 'id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
+        absent = ['id']
     del r['type']
     ts = c.anchor
     ps = None
@@ -3678,19 +4528,38 @@ def read_26_function_call(r, c):
     if ps:
         o['pond'] = {'spelling': ps}
     if e0_0_fits:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0], 'provider_executed': False, 'provenance': 'conversational', 'options': o, 'call_id': e0_0}
+        p = K27.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_1
+        p['params'] = e0_2c[0]
+        p['options'] = o
+        p['call_id'] = e0_0
     else:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2c[0], 'provider_executed': False, 'provenance': 'conversational', 'options': o}
+        p = K28.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_1
+        p['params'] = e0_2c[0]
+        p['options'] = o
     if e0_0_fits:
         c.calls[e0_0] = e0_1
-    if r and not K38.issuperset(r):
-        c.drift('source-drift-field', 'function_call', [k for k in r if k not in K38])
+    if r and not K57.issuperset(r):
+        c.drift('source-drift-field', 'function_call', [k for k in r if k not in K57])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -3701,33 +4570,44 @@ def write_26_function_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'function_call'
-    if 'id' not in r and 'id' not in absent:
-        r['id'] = pond.get('id', first['id'])
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    if plain:
+        if remembered == 2 and 'id' not in r:
+            r['id'] = first['id']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'id' not in r and 'id' not in absent:
+            r['id'] = pond.get('id', first['id'])
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K18[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K18[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
         if label == 'self':
-            if 'call_id' not in r and 'call_id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    r['call_id'] = t0
-            if 'name' not in r and 'name' not in pa:
-                t0 = p.get('name', MISSING)
-                if t0 is not MISSING:
-                    r['name'] = t0
-            if 'arguments' not in r and 'arguments' not in pa:
-                t0 = p.get('params', MISSING)
-                if t0 is not MISSING:
-                    r['arguments'] = W_json_text((t0,), ps.get('arguments', NO_MARK), None)
+            if marks is EMPTY:
+                if 'call_id' not in r and 'call_id' in p:
+                    r['call_id'] = p['call_id']
+                if 'name' not in r and 'name' in p:
+                    r['name'] = p['name']
+                if 'arguments' not in r and 'params' in p:
+                    r['arguments'] = W_json_text((p['params'],), NO_MARK, None)
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'call_id' not in r and 'call_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        r['call_id'] = t0
+                if 'name' not in r and 'name' not in pa:
+                    t0 = p.get('name', MISSING)
+                    if t0 is not MISSING:
+                        r['name'] = t0
+                if 'arguments' not in r and 'arguments' not in pa:
+                    t0 = p.get('params', MISSING)
+                    if t0 is not MISSING:
+                        r['arguments'] = W_json_text((t0,), ps.get('arguments', NO_MARK), None)
         else:
             raise Broken('`function_call` has no block ' + f'`{label}`')
     return r
@@ -3747,23 +4627,25 @@ def read_27_custom_tool_call(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'custom_tool_call'}
     absent = spelling = None
-    v = r.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r:
+        v = r['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['id'] if absent is None else [*absent, 'id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
+        absent = ['id']
     del r['type']
     ts = c.anchor
     del r['name']
@@ -3776,19 +4658,38 @@ def read_27_custom_tool_call(r, c):
         if e0_0 is not MISSING:
             c.note('source-type', '$.call_id', f'expected string, found {kind_of(e0_0)}')
     if e0_0_fits:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False, 'provenance': 'conversational', 'options': {}, 'call_id': e0_0}
+        p = K27.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_1
+        p['params'] = e0_2
+        p['options'] = {}
+        p['call_id'] = e0_0
     else:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': e0_1, 'params': e0_2, 'provider_executed': False, 'provenance': 'conversational', 'options': {}}
+        p = K28.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_1
+        p['params'] = e0_2
+        p['options'] = {}
     if e0_0_fits:
         c.calls[e0_0] = e0_1
-    if r and not K39.issuperset(r):
-        c.drift('source-drift-field', 'custom_tool_call', [k for k in r if k not in K39])
+    if r and not K58.issuperset(r):
+        c.drift('source-drift-field', 'custom_tool_call', [k for k in r if k not in K58])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -3799,33 +4700,44 @@ def write_27_custom_tool_call(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'custom_tool_call'
-    if 'id' not in r and 'id' not in absent:
-        r['id'] = pond.get('id', first['id'])
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    if plain:
+        if remembered == 2 and 'id' not in r:
+            r['id'] = first['id']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'id' not in r and 'id' not in absent:
+            r['id'] = pond.get('id', first['id'])
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K18[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K18[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
         if label == 'self':
-            if 'call_id' not in r and 'call_id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    r['call_id'] = t0
-            if 'name' not in r and 'name' not in pa:
-                t0 = p.get('name', MISSING)
-                if t0 is not MISSING:
-                    r['name'] = t0
-            if 'input' not in r and 'input' not in pa:
-                t0 = p.get('params', MISSING)
-                if t0 is not MISSING:
-                    r['input'] = t0
+            if marks is EMPTY:
+                if 'call_id' not in r and 'call_id' in p:
+                    r['call_id'] = p['call_id']
+                if 'name' not in r and 'name' in p:
+                    r['name'] = p['name']
+                if 'input' not in r and 'params' in p:
+                    r['input'] = p['params']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'call_id' not in r and 'call_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        r['call_id'] = t0
+                if 'name' not in r and 'name' not in pa:
+                    t0 = p.get('name', MISSING)
+                    if t0 is not MISSING:
+                        r['name'] = t0
+                if 'input' not in r and 'input' not in pa:
+                    t0 = p.get('params', MISSING)
+                    if t0 is not MISSING:
+                        r['input'] = t0
         else:
             raise Broken('`custom_tool_call` has no block ' + f'`{label}`')
     return r
@@ -3838,23 +4750,25 @@ def read_28_function_call_output(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'function_call_output'}
     absent = spelling = None
-    v = r.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r:
+        v = r['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['id'] if absent is None else [*absent, 'id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
+        absent = ['id']
     del r['type']
     ts = c.anchor
     if type(e0_0) is str:
@@ -3869,26 +4783,43 @@ def read_28_function_call_output(r, c):
         del r['output']
     else:
         e0_1_fits = False
-        if e0_1 is not MISSING:
-            c.note('source-type', '$.output', f'expected any, found {kind_of(e0_1)}')
     if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'call_id': e0_0, 'result': e0_1, 'name': known}
+        p = K32.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
+        p['call_id'] = e0_0
+        p['result'] = e0_1
+        p['name'] = known
     else:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        p = K33.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
         if e0_0_fits:
             p['call_id'] = e0_0
         if e0_1_fits:
             p['result'] = e0_1
         if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
             p['name'] = known
-    if r and not K40.issuperset(r):
-        c.drift('source-drift-field', 'function_call_output', [k for k in r if k not in K40])
+    if r and not K59.issuperset(r):
+        c.drift('source-drift-field', 'function_call_output', [k for k in r if k not in K59])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
+    m = K35.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -3899,29 +4830,38 @@ def write_28_function_call_output(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'function_call_output'
-    if 'id' not in r and 'id' not in absent:
-        r['id'] = pond.get('id', first['id'])
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    if plain:
+        if remembered == 2 and 'id' not in r:
+            r['id'] = first['id']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'id' not in r and 'id' not in absent:
+            r['id'] = pond.get('id', first['id'])
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K21[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K21[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
         if label == 'self':
-            if 'call_id' not in r and 'call_id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    r['call_id'] = t0
-            if 'output' not in r and 'output' not in pa:
-                t0 = p.get('result', MISSING)
-                if t0 is not MISSING:
-                    r['output'] = t0
+            if marks is EMPTY:
+                if 'call_id' not in r and 'call_id' in p:
+                    r['call_id'] = p['call_id']
+                if 'output' not in r and 'result' in p:
+                    r['output'] = p['result']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'call_id' not in r and 'call_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        r['call_id'] = t0
+                if 'output' not in r and 'output' not in pa:
+                    t0 = p.get('result', MISSING)
+                    if t0 is not MISSING:
+                        r['output'] = t0
         else:
             raise Broken('`function_call_output` has no block ' + f'`{label}`')
     return r
@@ -3934,23 +4874,25 @@ def read_29_custom_tool_call_output(r, c):
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'custom_tool_call_output'}
     absent = spelling = None
-    v = r.get('id', MISSING)
-    if type(v) is str and v:
-        if c.seen.setdefault(hash(v), place := c.place) == place:
-            mid = v
+    if 'id' in r:
+        v = r['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['id']
         else:
-            mid = c.identify(v, r)
-            if mid is None:
-                return [repeat_event(v, c)]
-            if mid != v:
-                pond['id'] = v
-        del r['id']
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
     else:
         mid = c.derive(r)
-        if v is MISSING:
-            absent = ['id'] if absent is None else [*absent, 'id']
-        elif v not in (None, ''):
-            c.note('source-type', '$.id', f'expected an id, found {kind_of(v)}')
+        absent = ['id']
     del r['type']
     ts = c.anchor
     if type(e0_0) is str:
@@ -3965,26 +4907,43 @@ def read_29_custom_tool_call_output(r, c):
         del r['output']
     else:
         e0_1_fits = False
-        if e0_1 is not MISSING:
-            c.note('source-type', '$.output', f'expected any, found {kind_of(e0_1)}')
     if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'call_id': e0_0, 'result': e0_1, 'name': known}
+        p = K32.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
+        p['call_id'] = e0_0
+        p['result'] = e0_1
+        p['name'] = known
     else:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        p = K33.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
         if e0_0_fits:
             p['call_id'] = e0_0
         if e0_1_fits:
             p['result'] = e0_1
         if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
             p['name'] = known
-    if r and not K40.issuperset(r):
-        c.drift('source-drift-field', 'custom_tool_call_output', [k for k in r if k not in K40])
+    if r and not K59.issuperset(r):
+        c.drift('source-drift-field', 'custom_tool_call_output', [k for k in r if k not in K59])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
+    m = K35.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -3995,29 +4954,38 @@ def write_29_custom_tool_call_output(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'custom_tool_call_output'
-    if 'id' not in r and 'id' not in absent:
-        r['id'] = pond.get('id', first['id'])
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    if plain:
+        if remembered == 2 and 'id' not in r:
+            r['id'] = first['id']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'id' not in r and 'id' not in absent:
+            r['id'] = pond.get('id', first['id'])
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K21[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K21[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
         if label == 'self':
-            if 'call_id' not in r and 'call_id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    r['call_id'] = t0
-            if 'output' not in r and 'output' not in pa:
-                t0 = p.get('result', MISSING)
-                if t0 is not MISSING:
-                    r['output'] = t0
+            if marks is EMPTY:
+                if 'call_id' not in r and 'call_id' in p:
+                    r['call_id'] = p['call_id']
+                if 'output' not in r and 'result' in p:
+                    r['output'] = p['result']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'call_id' not in r and 'call_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        r['call_id'] = t0
+                if 'output' not in r and 'output' not in pa:
+                    t0 = p.get('result', MISSING)
+                    if t0 is not MISSING:
+                        r['output'] = t0
         else:
             raise Broken('`custom_tool_call_output` has no block ' + f'`{label}`')
     return r
@@ -4056,24 +5024,40 @@ def read_30_function_result(r, c):
         del r['result']
     else:
         e0_1_fits = False
-        if e0_1 is not MISSING:
-            c.note('source-type', '$.result', f'expected any, found {kind_of(e0_1)}')
     if e0_0_fits and e0_1_fits:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'name': e0_0, 'result': e0_1}
+        p = K45.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
+        p['name'] = e0_0
+        p['result'] = e0_1
     else:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        p = K33.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
         if e0_0_fits:
             p['name'] = e0_0
         if e0_1_fits:
             p['result'] = e0_1
-    if r and not K41.issuperset(r):
-        c.drift('source-drift-field', 'function_result', [k for k in r if k not in K41])
+    if r and not K60.issuperset(r):
+        c.drift('source-drift-field', 'function_result', [k for k in r if k not in K60])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
+    m = K35.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -4084,31 +5068,40 @@ def write_30_function_result(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
     r['type'] = 'function_result'
-    if 'created_at' not in r and 'created_at' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['created_at'] = spelling.get('created_at', t0)
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'created_at' not in r and 'timestamp' in first:
+            r['created_at'] = first['timestamp']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'created_at' not in r and 'created_at' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['created_at'] = spelling.get('created_at', t0)
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K21[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K21[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
         if label == 'self':
-            if 'name' not in r and 'name' not in pa:
-                t0 = p.get('name', MISSING)
-                if t0 is not MISSING:
-                    r['name'] = t0
-            if 'result' not in r and 'result' not in pa:
-                t0 = p.get('result', MISSING)
-                if t0 is not MISSING:
-                    r['result'] = t0
+            if marks is EMPTY:
+                if 'name' not in r and 'name' in p:
+                    r['name'] = p['name']
+                if 'result' not in r and 'result' in p:
+                    r['result'] = p['result']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'name' not in r and 'name' not in pa:
+                    t0 = p.get('name', MISSING)
+                    if t0 is not MISSING:
+                        r['name'] = t0
+                if 'result' not in r and 'result' not in pa:
+                    t0 = p.get('result', MISSING)
+                    if t0 is not MISSING:
+                        r['result'] = t0
         else:
             raise Broken('`function_result` has no block ' + f'`{label}`')
     return r
@@ -4120,7 +5113,6 @@ def read_31_untyped_user_message(r, c):
     pond = {'seq': c.seq, 'as': 'untyped/user/message'}
     absent = spelling = None
     mid = c.derive(r)
-    w_harness = False
     v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
@@ -4138,72 +5130,89 @@ def read_31_untyped_user_message(r, c):
     p0 = []
     items = r.get('message', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'input_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/message/input_text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            runs, x = (), v0
-                            if w_harness:
-                                k = INJECTED
-                            elif S_harness.plain(x):
-                                k = CONVERSATIONAL
-                            else:
-                                (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/user/message/input_text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        runs, x = (), v0
+                        if S_harness.plain(x):
+                            k = CONVERSATIONAL
+                        else:
+                            (k, x), *runs = S_harness.split(x)
+                        p = K4.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = x
+                        p['provenance'] = k
+                        p['options'] = o
+                        p0.append(p)
+                        for k, x in runs:
+                            p = K4.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = x
+                            p['provenance'] = k
+                            p['options'] = {'pond': {'joined': True}}
                             p0.append(p)
-                            for k, x in runs:
-                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
-                            weave += '0'
-                            continue
+                        continue
                 elif kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/message/text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'text'}
-                            runs, x = (), v0
-                            if w_harness:
-                                k = INJECTED
-                            elif S_harness.plain(x):
-                                k = CONVERSATIONAL
-                            else:
-                                (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/user/message/text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'text'}
+                        runs, x = (), v0
+                        if S_harness.plain(x):
+                            k = CONVERSATIONAL
+                        else:
+                            (k, x), *runs = S_harness.split(x)
+                        p = K4.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = x
+                        p['provenance'] = k
+                        p['options'] = o
+                        p0.append(p)
+                        for k, x in runs:
+                            p = K4.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = x
+                            p['provenance'] = k
+                            p['options'] = {'pond': {'joined': True}}
                             p0.append(p)
-                            for k, x in runs:
-                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
-                            weave += '0'
-                            continue
+                        continue
                 c.drift('source-drift-kind', 'untyped/user/message/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'untyped/user/message/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['message'] = weave
-        if left:
-            r['message'] = left
-        else:
+        if left is None:
             del r['message']
+        else:
+            pond.setdefault('weave', {})['message'] = weave_of(items, left)
+            r['message'] = left
         pond.setdefault('shape', {})['message'] = 'list'
     elif type(items) is str:
         del r['message']
@@ -4212,33 +5221,50 @@ def read_31_untyped_user_message(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'untyped/user/message/input_text', [k for k in b if k not in K2])
+            if not K3.issuperset(b):
+                c.drift('source-drift-field', 'untyped/user/message/input_text', [k for k in b if k not in K3])
         else:
             o = {}
         runs, x = (), v0
-        if w_harness:
-            k = INJECTED
-        elif S_harness.plain(x):
+        if S_harness.plain(x):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
-        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p = K4.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = x
+        p['provenance'] = k
+        p['options'] = o
         p0.append(p)
         for k, x in runs:
-            p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            p = K4.copy()
+            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+            p['session_id'] = sid
+            p['message_id'] = mid
+            p['text'] = x
+            p['provenance'] = k
+            p['options'] = {'pond': {'joined': True}}
+            p0.append(p)
     elif items is MISSING:
         pond.setdefault('shape', {})['message'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
-    if r and not K42.issuperset(r):
-        c.drift('source-drift-field', 'untyped/user/message', [k for k in r if k not in K42])
+    if r and not K61.issuperset(r):
+        c.drift('source-drift-field', 'untyped/user/message', [k for k in r if k not in K61])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
+    m = K9.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -4250,24 +5276,27 @@ def write_31_untyped_user_message(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
-    if 'created_at' not in r and 'created_at' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['created_at'] = spelling.get('created_at', t0)
-    if 'role' not in r and 'role' not in absent:
-        r['role'] = 'user'
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'created_at' not in r and 'timestamp' in first:
+            r['created_at'] = first['timestamp']
+        if 'role' not in r:
+            r['role'] = 'user'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'created_at' not in r and 'created_at' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['created_at'] = spelling.get('created_at', t0)
+        if 'role' not in r and 'role' not in absent:
+            r['role'] = 'user'
     q0_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K12[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K12[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K20[p['type']] if marks is EMPTY else marks.get('as') or K20[p['type']]
         if label == 'input_text':
             if not o and 'text' in p:
                 b = {'type': 'input_text', 'text': p['text']}
@@ -4276,16 +5305,24 @@ def write_31_untyped_user_message(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'input_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -4313,7 +5350,6 @@ def read_32_untyped_user(r, c):
     pond = {'seq': c.seq, 'as': 'untyped/user'}
     absent = spelling = None
     mid = c.derive(r)
-    w_harness = False
     v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
@@ -4331,141 +5367,169 @@ def read_32_untyped_user(r, c):
     p0 = []
     items = r.get('content', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            runs, x = (), v0
-                            if w_harness:
-                                k = INJECTED
-                            elif S_harness.plain(x):
-                                k = CONVERSATIONAL
-                            else:
-                                (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/user/text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        runs, x = (), v0
+                        if S_harness.plain(x):
+                            k = CONVERSATIONAL
+                        else:
+                            (k, x), *runs = S_harness.split(x)
+                        p = K4.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = x
+                        p['provenance'] = k
+                        p['options'] = o
+                        p0.append(p)
+                        for k, x in runs:
+                            p = K4.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = x
+                            p['provenance'] = k
+                            p['options'] = {'pond': {'joined': True}}
                             p0.append(p)
-                            for k, x in runs:
-                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
-                            weave += '0'
-                            continue
+                        continue
                 elif kind == 'input_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/input_text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'input_text'}
-                            runs, x = (), v0
-                            if w_harness:
-                                k = INJECTED
-                            elif S_harness.plain(x):
-                                k = CONVERSATIONAL
-                            else:
-                                (k, x), *runs = S_harness.split(x)
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/user/input_text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'input_text'}
+                        runs, x = (), v0
+                        if S_harness.plain(x):
+                            k = CONVERSATIONAL
+                        else:
+                            (k, x), *runs = S_harness.split(x)
+                        p = K4.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = x
+                        p['provenance'] = k
+                        p['options'] = o
+                        p0.append(p)
+                        for k, x in runs:
+                            p = K4.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = x
+                            p['provenance'] = k
+                            p['options'] = {'pond': {'joined': True}}
                             p0.append(p)
-                            for k, x in runs:
-                                p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
-                            weave += '0'
-                            continue
+                        continue
                 elif kind == 'image_url':
-                    if True:
-                        b__image_url = b.get('image_url')
-                        if type(b__image_url) is not dict:
-                            b__image_url = EMPTY
-                        v0 = b__image_url.get('url', MISSING)
-                        if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
-                            del b['type']
-                            ps = None
-                            del b__image_url['url']
-                            if v0c[2] is not NO_MARK:
-                                ps = {'image_url.url': v0c[2]} if ps is None else {**ps, 'image_url.url': v0c[2]}
-                            if not b__image_url:
-                                del b['image_url']
-                            if b:
-                                o = {'source': b}
-                                if not K43.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/image_url', [k for k in b if k not in K43])
-                            else:
-                                o = {}
-                            if ps:
-                                o['pond'] = {'spelling': ps}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0], 'data': v0c[1], 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
-                    if True:
-                        b__image_url = b.get('image_url')
-                        if type(b__image_url) is not dict:
-                            b__image_url = EMPTY
-                        v0 = b__image_url.get('url', MISSING)
-                        if (type(v0) is str):
-                            del b['type']
-                            del b__image_url['url']
-                            if not b__image_url:
-                                del b['image_url']
-                            if b:
-                                o = {'source': b}
-                                if not K43.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/image_url#2', [k for k in b if k not in K43])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'image_url#2'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'data': v0, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    b__image_url = b.get('image_url')
+                    if type(b__image_url) is not dict:
+                        b__image_url = EMPTY
+                    v0 = b__image_url.get('url', MISSING)
+                    if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
+                        del b['type']
+                        ps = None
+                        del b__image_url['url']
+                        if v0c[2] is not NO_MARK:
+                            ps = {'image_url.url': v0c[2]} if ps is None else {**ps, 'image_url.url': v0c[2]}
+                        if not b__image_url:
+                            del b['image_url']
+                        if b:
+                            o = {'source': b}
+                            if not K62.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/user/image_url', [k for k in b if k not in K62])
+                        else:
+                            o = {}
+                        if ps:
+                            o['pond'] = {'spelling': ps}
+                        p = K6.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['media_type'] = v0c[0]
+                        p['data'] = v0c[1]
+                        p['options'] = o
+                        p0.append(p)
+                        continue
+                    b__image_url = b.get('image_url')
+                    if type(b__image_url) is not dict:
+                        b__image_url = EMPTY
+                    v0 = b__image_url.get('url', MISSING)
+                    if (type(v0) is str):
+                        del b['type']
+                        del b__image_url['url']
+                        if not b__image_url:
+                            del b['image_url']
+                        if b:
+                            o = {'source': b}
+                            if not K62.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/user/image_url#2', [k for k in b if k not in K62])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'image_url#2'}
+                        p = K7.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['data'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 elif kind == 'input_image':
-                    if True:
-                        v0 = b.get('image_url', MISSING)
-                        if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
-                            ps = None
-                            if v0c[2] is not NO_MARK:
-                                ps = {'image_url': v0c[2]} if ps is None else {**ps, 'image_url': v0c[2]}
-                            if len(b) != 2:
-                                del b['type']
-                                del b['image_url']
-                                o = {'source': b}
-                                if not K3.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/user/input_image', [k for k in b if k not in K3])
-                            else:
-                                o = {}
-                            o['pond'] = marks = {'as': 'input_image'}
-                            if ps:
-                                marks['spelling'] = ps
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'file', 'media_type': v0c[0], 'data': v0c[1], 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('image_url', MISSING)
+                    if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
+                        ps = None
+                        if v0c[2] is not NO_MARK:
+                            ps = {'image_url': v0c[2]} if ps is None else {**ps, 'image_url': v0c[2]}
+                        if len(b) != 2:
+                            del b['type']
+                            del b['image_url']
+                            o = {'source': b}
+                            if not K5.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/user/input_image', [k for k in b if k not in K5])
+                        else:
+                            o = {}
+                        o['pond'] = marks = {'as': 'input_image'}
+                        if ps:
+                            marks['spelling'] = ps
+                        p = K6.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['media_type'] = v0c[0]
+                        p['data'] = v0c[1]
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'untyped/user/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'untyped/user/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['content'] = weave
-        if left:
-            r['content'] = left
-        else:
+        if left is None:
             del r['content']
+        else:
+            pond.setdefault('weave', {})['content'] = weave_of(items, left)
+            r['content'] = left
     elif type(items) is str:
         del r['content']
         b = {'text': items}
@@ -4473,34 +5537,51 @@ def read_32_untyped_user(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'untyped/user/text', [k for k in b if k not in K2])
+            if not K3.issuperset(b):
+                c.drift('source-drift-field', 'untyped/user/text', [k for k in b if k not in K3])
         else:
             o = {}
         runs, x = (), v0
-        if w_harness:
-            k = INJECTED
-        elif S_harness.plain(x):
+        if S_harness.plain(x):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
-        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': o}
+        p = K4.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = x
+        p['provenance'] = k
+        p['options'] = o
         p0.append(p)
         for k, x in runs:
-            p0.append({'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': x, 'provenance': k, 'options': {'pond': {'joined': True}}})
+            p = K4.copy()
+            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+            p['session_id'] = sid
+            p['message_id'] = mid
+            p['text'] = x
+            p['provenance'] = k
+            p['options'] = {'pond': {'joined': True}}
+            p0.append(p)
         pond.setdefault('shape', {})['content'] = 'string'
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if r and not K44.issuperset(r):
-        c.drift('source-drift-field', 'untyped/user', [k for k in r if k not in K44])
+    if r and not K63.issuperset(r):
+        c.drift('source-drift-field', 'untyped/user', [k for k in r if k not in K63])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'user', 'id': mid, 'session_id': sid, 'options': options}
+    m = K9.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -4512,24 +5593,27 @@ def write_32_untyped_user(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
-    if 'created_at' not in r and 'created_at' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['created_at'] = spelling.get('created_at', t0)
-    if 'role' not in r and 'role' not in absent:
-        r['role'] = 'user'
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'created_at' not in r and 'timestamp' in first:
+            r['created_at'] = first['timestamp']
+        if 'role' not in r:
+            r['role'] = 'user'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'created_at' not in r and 'created_at' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['created_at'] = spelling.get('created_at', t0)
+        if 'role' not in r and 'role' not in absent:
+            r['role'] = 'user'
     q0_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K45[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K45[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K64[p['type']] if marks is EMPTY else marks.get('as') or K64[p['type']]
         if label == 'text':
             if not o and 'text' in p:
                 b = {'type': 'text', 'text': p['text']}
@@ -4538,16 +5622,24 @@ def write_32_untyped_user(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'input_text':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'input_text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -4558,17 +5650,28 @@ def write_32_untyped_user(events, c):
             if b is None:
                 b = {}
             b['type'] = 'image_url'
-            if at(b, 'image_url', 'url') is MISSING and 'image_url.url' not in pa:
-                t0 = p.get('media_type', MISSING)
-                t1 = p.get('data', MISSING)
-                if t0 is not MISSING and t1 is not MISSING:
-                    b.setdefault('image_url', {})['url'] = W_data_url((t0, t1,), ps.get('image_url.url', NO_MARK), None)
+            if marks is EMPTY:
+                if at(b, 'image_url', 'url') is MISSING:
+                    t0 = p.get('media_type', MISSING)
+                    t1 = p.get('data', MISSING)
+                    if t0 is not MISSING and t1 is not MISSING:
+                        b.setdefault('image_url', {})['url'] = W_data_url((t0, t1,), NO_MARK, None)
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if at(b, 'image_url', 'url') is MISSING and 'image_url.url' not in pa:
+                    t0 = p.get('media_type', MISSING)
+                    t1 = p.get('data', MISSING)
+                    if t0 is not MISSING and t1 is not MISSING:
+                        b.setdefault('image_url', {})['url'] = W_data_url((t0, t1,), ps.get('image_url.url', NO_MARK), None)
             q0_0.append(b)
         elif label == 'image_url#2':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'image_url'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if at(b, 'image_url', 'url') is MISSING and 'image_url.url' not in pa:
                 t0 = p.get('data', MISSING)
                 if t0 is not MISSING:
@@ -4579,6 +5682,8 @@ def write_32_untyped_user(events, c):
             if b is None:
                 b = {}
             b['type'] = 'input_image'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'image_url' not in b and 'image_url' not in pa:
                 t0 = p.get('media_type', MISSING)
                 t1 = p.get('data', MISSING)
@@ -4587,17 +5692,20 @@ def write_32_untyped_user(events, c):
             q0_0.append(b)
         else:
             raise Broken('`untyped/user` has no block ' + f'`{label}`')
-    shape = pond['shape'].get('content', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('content') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'content' in r:
-        pass
-    elif shape == 'string':
-        r['content'] = q0_0[0]['text']
-    elif weave is None:
+    if plain and 'content' not in r:
         r['content'] = q0_0
     else:
-        sources = {'0': iter(q0_0), 'r': iter(r.get('content') or ())}
-        r['content'] = [next(sources[k]) for k in weave]
+        shape = pond['shape'].get('content', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('content') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'content' in r:
+            pass
+        elif shape == 'string':
+            r['content'] = q0_0[0]['text']
+        elif weave is None:
+            r['content'] = q0_0
+        else:
+            sources = {'0': iter(q0_0), 'r': iter(r.get('content') or ())}
+            r['content'] = [next(sources[k]) for k in weave]
     return r
 
 
@@ -4624,54 +5732,59 @@ def read_33_untyped_assistant_message(r, c):
     p0 = []
     items = r.get('message', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'output_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/assistant/message/output_text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/assistant/message/output_text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 elif kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/assistant/message/text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'text'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/assistant/message/text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'text'}
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'untyped/assistant/message/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'untyped/assistant/message/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['message'] = weave
-        if left:
-            r['message'] = left
-        else:
+        if left is None:
             del r['message']
+        else:
+            pond.setdefault('weave', {})['message'] = weave_of(items, left)
+            r['message'] = left
         pond.setdefault('shape', {})['message'] = 'list'
     elif type(items) is str:
         del r['message']
@@ -4680,24 +5793,35 @@ def read_33_untyped_assistant_message(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'untyped/assistant/message/output_text', [k for k in b if k not in K2])
+            if not K3.issuperset(b):
+                c.drift('source-drift-field', 'untyped/assistant/message/output_text', [k for k in b if k not in K3])
         else:
             o = {}
-        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p = K13.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = v0
+        p['options'] = o
         p0.append(p)
     elif items is MISSING:
         pond.setdefault('shape', {})['message'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
-    if r and not K42.issuperset(r):
-        c.drift('source-drift-field', 'untyped/assistant/message', [k for k in r if k not in K42])
+    if r and not K61.issuperset(r):
+        c.drift('source-drift-field', 'untyped/assistant/message', [k for k in r if k not in K61])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -4709,24 +5833,27 @@ def write_33_untyped_assistant_message(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
-    if 'created_at' not in r and 'created_at' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['created_at'] = spelling.get('created_at', t0)
-    if 'role' not in r and 'role' not in absent:
-        r['role'] = 'assistant'
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'created_at' not in r and 'timestamp' in first:
+            r['created_at'] = first['timestamp']
+        if 'role' not in r:
+            r['role'] = 'assistant'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'created_at' not in r and 'created_at' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['created_at'] = spelling.get('created_at', t0)
+        if 'role' not in r and 'role' not in absent:
+            r['role'] = 'assistant'
     q0_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K13[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K13[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K21[p['type']] if marks is EMPTY else marks.get('as') or K21[p['type']]
         if label == 'output_text':
             if not o and 'text' in p:
                 b = {'type': 'output_text', 'text': p['text']}
@@ -4735,16 +5862,24 @@ def write_33_untyped_assistant_message(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'output_text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -4789,37 +5924,39 @@ def read_34_untyped_assistant(r, c):
     p0 = []
     items = r.get('reasoning', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'reasoning':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/assistant/reasoning', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/assistant/reasoning', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        p = K24.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'untyped/assistant/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'untyped/assistant/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['reasoning'] = weave
-        if left:
-            r['reasoning'] = left
-        else:
+        if left is None:
             del r['reasoning']
+        else:
+            pond.setdefault('weave', {})['reasoning'] = weave_of(items, left)
+            r['reasoning'] = left
         pond.setdefault('shape', {})['reasoning'] = 'list'
     elif type(items) is str:
         del r['reasoning']
@@ -4828,11 +5965,16 @@ def read_34_untyped_assistant(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'untyped/assistant/reasoning', [k for k in b if k not in K2])
+            if not K3.issuperset(b):
+                c.drift('source-drift-field', 'untyped/assistant/reasoning', [k for k in b if k not in K3])
         else:
             o = {}
-        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'reasoning', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p = K24.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = v0
+        p['options'] = o
         p0.append(p)
     elif items is MISSING:
         pond.setdefault('shape', {})['reasoning'] = 'absent'
@@ -4840,54 +5982,59 @@ def read_34_untyped_assistant(r, c):
         c.note('source-type', '$.reasoning', f'expected string or list, found {kind_of(items)}')
     items = r.get('content', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/assistant/text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/assistant/text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 elif kind == 'output_text':
-                    if True:
-                        v0 = b.get('text', MISSING)
-                        if (type(v0) is str):
-                            if len(b) != 2:
-                                del b['type']
-                                del b['text']
-                                o = {'source': b}
-                                if not K2.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/assistant/output_text', [k for k in b if k not in K2])
-                            else:
-                                o = {}
-                            o['pond'] = {'as': 'output_text'}
-                            p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    v0 = b.get('text', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['text']
+                            o = {'source': b}
+                            if not K3.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/assistant/output_text', [k for k in b if k not in K3])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'output_text'}
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'untyped/assistant/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'untyped/assistant/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['content'] = weave
-        if left:
-            r['content'] = left
-        else:
+        if left is None:
             del r['content']
+        else:
+            pond.setdefault('weave', {})['content'] = weave_of(items, left)
+            r['content'] = left
         pond.setdefault('shape', {})['content'] = 'list'
     elif type(items) is str:
         del r['content']
@@ -4896,11 +6043,16 @@ def read_34_untyped_assistant(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K2.issuperset(b):
-                c.drift('source-drift-field', 'untyped/assistant/text', [k for k in b if k not in K2])
+            if not K3.issuperset(b):
+                c.drift('source-drift-field', 'untyped/assistant/text', [k for k in b if k not in K3])
         else:
             o = {}
-        p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'text', 'text': v0, 'provenance': 'conversational', 'options': o}
+        p = K13.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = v0
+        p['options'] = o
         p0.append(p)
     elif items is MISSING:
         pond.setdefault('shape', {})['content'] = 'absent'
@@ -4908,74 +6060,90 @@ def read_34_untyped_assistant(r, c):
         c.note('source-type', '$.content', f'expected string or list, found {kind_of(items)}')
     items = r.get('tool_calls', MISSING)
     if type(items) is list:
-        weave = ''
-        left = []
+        left = None
         for b in items:
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'function':
-                    if True:
-                        b__function = b.get('function')
-                        if type(b__function) is not dict:
-                            b__function = EMPTY
-                        v0 = b.get('id', MISSING)
-                        v1 = b__function.get('name', MISSING)
-                        v2 = b__function.get('arguments', MISSING)
-                        if (type(v1) is str) and (v2 is not MISSING and (v2c := T_json_text(v2, None)) is not None):
-                            del b['type']
-                            ps = None
-                            del b__function['name']
-                            del b__function['arguments']
-                            if v2c[1] is not NO_MARK:
-                                ps = {'function.arguments': v2c[1]} if ps is None else {**ps, 'function.arguments': v2c[1]}
-                            if type(v0) is str:
-                                v0_fits = True
-                                del b['id']
-                            else:
-                                v0_fits = False
-                                if v0 is not MISSING:
-                                    c.note('source-type', '$.id', f'expected string, found {kind_of(v0)}')
-                            if not b__function:
-                                del b['function']
-                            if b:
-                                o = {'source': b}
-                                if not K46.issuperset(b):
-                                    c.drift('source-drift-field', 'untyped/assistant/function', [k for k in b if k not in K46])
-                            else:
-                                o = {}
-                            if ps:
-                                o['pond'] = {'spelling': ps}
-                            if v0_fits:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': v1, 'params': v2c[0], 'provider_executed': False, 'provenance': 'conversational', 'options': o, 'call_id': v0}
-                            else:
-                                p = {'kind': 'part', 'id': mid + ':0' if not p0 else f'{mid}:{len(p0)}', 'session_id': sid, 'message_id': mid, 'type': 'tool_call', 'name': v1, 'params': v2c[0], 'provider_executed': False, 'provenance': 'conversational', 'options': o}
-                            if v0_fits:
-                                c.calls[v0] = v1
-                            p0.append(p)
-                            weave += '0'
-                            continue
+                    b__function = b.get('function')
+                    if type(b__function) is not dict:
+                        b__function = EMPTY
+                    v0 = b.get('id', MISSING)
+                    v1 = b__function.get('name', MISSING)
+                    v2 = b__function.get('arguments', MISSING)
+                    if (type(v1) is str) and (v2 is not MISSING and (v2c := T_json_text(v2, None)) is not None):
+                        del b['type']
+                        ps = None
+                        del b__function['name']
+                        del b__function['arguments']
+                        if v2c[1] is not NO_MARK:
+                            ps = {'function.arguments': v2c[1]} if ps is None else {**ps, 'function.arguments': v2c[1]}
+                        if type(v0) is str:
+                            v0_fits = True
+                            del b['id']
+                        else:
+                            v0_fits = False
+                            if v0 is not MISSING:
+                                c.note('source-type', '$.id', f'expected string, found {kind_of(v0)}')
+                        if not b__function:
+                            del b['function']
+                        if b:
+                            o = {'source': b}
+                            if not K65.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/assistant/function', [k for k in b if k not in K65])
+                        else:
+                            o = {}
+                        if ps:
+                            o['pond'] = {'spelling': ps}
+                        if v0_fits:
+                            p = K27.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['name'] = v1
+                            p['params'] = v2c[0]
+                            p['options'] = o
+                            p['call_id'] = v0
+                        else:
+                            p = K28.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['name'] = v1
+                            p['params'] = v2c[0]
+                            p['options'] = o
+                        if v0_fits:
+                            c.calls[v0] = v1
+                        p0.append(p)
+                        continue
                 c.drift('source-drift-kind', 'untyped/assistant/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'untyped/assistant/' + kind_of(b), ())
-            weave += 'r'
+            if left is None:
+                left = []
             left.append(b)
-        if left:
-            pond.setdefault('weave', {})['tool_calls'] = weave
-        if left:
-            r['tool_calls'] = left
-        else:
+        if left is None:
             del r['tool_calls']
+        else:
+            pond.setdefault('weave', {})['tool_calls'] = weave_of(items, left)
+            r['tool_calls'] = left
     elif items is MISSING:
         pond.setdefault('shape', {})['tool_calls'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.tool_calls', f'expected list, found {kind_of(items)}')
-    if r and not K47.issuperset(r):
-        c.drift('source-drift-field', 'untyped/assistant', [k for k in r if k not in K47])
+    if r and not K66.issuperset(r):
+        c.drift('source-drift-field', 'untyped/assistant', [k for k in r if k not in K66])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'assistant', 'id': mid, 'session_id': sid, 'options': options}
+    m = K15.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     p0.insert(0, m)
     return p0
 
@@ -4987,26 +6155,29 @@ def write_34_untyped_assistant(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
-    if 'created_at' not in r and 'created_at' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['created_at'] = spelling.get('created_at', t0)
-    if 'role' not in r and 'role' not in absent:
-        r['role'] = 'assistant'
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'created_at' not in r and 'timestamp' in first:
+            r['created_at'] = first['timestamp']
+        if 'role' not in r:
+            r['role'] = 'assistant'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'created_at' not in r and 'created_at' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['created_at'] = spelling.get('created_at', t0)
+        if 'role' not in r and 'role' not in absent:
+            r['role'] = 'assistant'
     q0_0 = []
     q1_0 = []
     q2_0 = []
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K48[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K48[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K67[p['type']] if marks is EMPTY else marks.get('as') or K67[p['type']]
         if label == 'reasoning':
             if not o and 'text' in p:
                 b = {'type': 'reasoning', 'text': p['text']}
@@ -5015,10 +6186,16 @@ def write_34_untyped_assistant(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'reasoning'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q0_0.append(b)
         elif label == 'text':
             if not o and 'text' in p:
@@ -5028,16 +6205,24 @@ def write_34_untyped_assistant(events, c):
                 if b is None:
                     b = {}
                 b['type'] = 'text'
-                if 'text' not in b and 'text' not in pa:
-                    t0 = p.get('text', MISSING)
-                    if t0 is not MISSING:
-                        b['text'] = t0
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
             q1_0.append(b)
         elif label == 'output_text':
             b = o.get('source')
             if b is None:
                 b = {}
             b['type'] = 'output_text'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
             if 'text' not in b and 'text' not in pa:
                 t0 = p.get('text', MISSING)
                 if t0 is not MISSING:
@@ -5048,18 +6233,28 @@ def write_34_untyped_assistant(events, c):
             if b is None:
                 b = {}
             b['type'] = 'function'
-            if 'id' not in b and 'id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    b['id'] = t0
-            if at(b, 'function', 'name') is MISSING and 'function.name' not in pa:
-                t0 = p.get('name', MISSING)
-                if t0 is not MISSING:
-                    b.setdefault('function', {})['name'] = t0
-            if at(b, 'function', 'arguments') is MISSING and 'function.arguments' not in pa:
-                t0 = p.get('params', MISSING)
-                if t0 is not MISSING:
-                    b.setdefault('function', {})['arguments'] = W_json_text((t0,), ps.get('function.arguments', NO_MARK), None)
+            if marks is EMPTY:
+                if 'id' not in b and 'call_id' in p:
+                    b['id'] = p['call_id']
+                if at(b, 'function', 'name') is MISSING and 'name' in p:
+                    b.setdefault('function', {})['name'] = p['name']
+                if at(b, 'function', 'arguments') is MISSING and 'params' in p:
+                    b.setdefault('function', {})['arguments'] = W_json_text((p['params'],), NO_MARK, None)
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'id' not in b and 'id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        b['id'] = t0
+                if at(b, 'function', 'name') is MISSING and 'function.name' not in pa:
+                    t0 = p.get('name', MISSING)
+                    if t0 is not MISSING:
+                        b.setdefault('function', {})['name'] = t0
+                if at(b, 'function', 'arguments') is MISSING and 'function.arguments' not in pa:
+                    t0 = p.get('params', MISSING)
+                    if t0 is not MISSING:
+                        b.setdefault('function', {})['arguments'] = W_json_text((t0,), ps.get('function.arguments', NO_MARK), None)
             q2_0.append(b)
         else:
             raise Broken('`untyped/assistant` has no block ' + f'`{label}`')
@@ -5085,15 +6280,18 @@ def write_34_untyped_assistant(events, c):
     else:
         sources = {'0': iter(q1_0), 'r': iter(r.get('content') or ())}
         r['content'] = [next(sources[k]) for k in weave]
-    shape = pond['shape'].get('tool_calls', 'list') if 'shape' in pond else 'list'
-    weave = pond['weave'].get('tool_calls') if 'weave' in pond else None
-    if shape == 'absent' or weave is None and 'tool_calls' in r:
-        pass
-    elif weave is None:
+    if plain and 'tool_calls' not in r:
         r['tool_calls'] = q2_0
     else:
-        sources = {'0': iter(q2_0), 'r': iter(r.get('tool_calls') or ())}
-        r['tool_calls'] = [next(sources[k]) for k in weave]
+        shape = pond['shape'].get('tool_calls', 'list') if 'shape' in pond else 'list'
+        weave = pond['weave'].get('tool_calls') if 'weave' in pond else None
+        if shape == 'absent' or weave is None and 'tool_calls' in r:
+            pass
+        elif weave is None:
+            r['tool_calls'] = q2_0
+        else:
+            sources = {'0': iter(q2_0), 'r': iter(r.get('tool_calls') or ())}
+            r['tool_calls'] = [next(sources[k]) for k in weave]
     return r
 
 
@@ -5119,26 +6317,43 @@ def read_35_untyped_tool(r, c):
         del r['content']
     else:
         e0_1_fits = False
-        if e0_1 is not MISSING:
-            c.note('source-type', '$.content', f'expected any, found {kind_of(e0_1)}')
     if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}, 'call_id': e0_0, 'result': e0_1, 'name': known}
+        p = K32.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
+        p['call_id'] = e0_0
+        p['result'] = e0_1
+        p['name'] = known
     else:
-        p = {'kind': 'part', 'id': mid + ':0', 'session_id': sid, 'message_id': mid, 'type': 'tool_result', 'is_failure': c.facts.get('failed', False), 'provenance': 'injected', 'options': {}}
+        p = K33.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['is_failure'] = c.facts.get('failed', False)
+        p['options'] = {}
         if e0_0_fits:
             p['call_id'] = e0_0
         if e0_1_fits:
             p['result'] = e0_1
         if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
             p['name'] = known
-    if r and not K49.issuperset(r):
-        c.drift('source-drift-field', 'untyped/tool', [k for k in r if k not in K49])
+    if r and not K68.issuperset(r):
+        c.drift('source-drift-field', 'untyped/tool', [k for k in r if k not in K68])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'timestamp': ts, 'options': options} if ts is not None else {'kind': 'message', 'role': 'tool', 'id': mid, 'session_id': sid, 'options': options}
+    m = K35.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m, p]
 
 
@@ -5149,28 +6364,37 @@ def write_35_untyped_tool(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
-    if 'role' not in r and 'role' not in absent:
-        r['role'] = 'tool'
-    for p in events[1:] if len(events) < 3 else parts_of(events):
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'role' not in r:
+            r['role'] = 'tool'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'role' not in r and 'role' not in absent:
+            r['role'] = 'tool'
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
-        marks = o.get('pond', EMPTY)
-        if marks is EMPTY:
-            ps, pa, label = EMPTY, (), K21[p['type']]
-        else:
-            ps = marks.get('spelling', EMPTY)
-            pa = marks.get('absent', ())
-            label = marks.get('as') or K21[p['type']]
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
         if label == 'self':
-            if 'tool_call_id' not in r and 'tool_call_id' not in pa:
-                t0 = p.get('call_id', MISSING)
-                if t0 is not MISSING:
-                    r['tool_call_id'] = t0
-            if 'content' not in r and 'content' not in pa:
-                t0 = p.get('result', MISSING)
-                if t0 is not MISSING:
-                    r['content'] = t0
+            if marks is EMPTY:
+                if 'tool_call_id' not in r and 'call_id' in p:
+                    r['tool_call_id'] = p['call_id']
+                if 'content' not in r and 'result' in p:
+                    r['content'] = p['result']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'tool_call_id' not in r and 'tool_call_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        r['tool_call_id'] = t0
+                if 'content' not in r and 'content' not in pa:
+                    t0 = p.get('result', MISSING)
+                    if t0 is not MISSING:
+                        r['content'] = t0
         else:
             raise Broken('`untyped/tool` has no block ' + f'`{label}`')
     return r
@@ -5184,22 +6408,30 @@ def read_36_untyped_developer__content(r, c):
     mid = c.derive(r)
     ts = c.anchor
     content = ''
-    v = r.pop('content', MISSING)
-    if type(v) is str:
-        if v == '':
-            spelling = {'content': v} if spelling is None else {**spelling, 'content': v}
-        content = v
-    elif v is not MISSING:
-        r['content'] = v
-        c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
-    if r and not K50.issuperset(r):
-        c.drift('source-drift-field', 'untyped/developer+/content', [k for k in r if k not in K50])
+    if 'content' in r:
+        v = r.pop('content')
+        if type(v) is str:
+            if v == '':
+                spelling = {'content': v} if spelling is None else {**spelling, 'content': v}
+            content = v
+        else:
+            r['content'] = v
+            c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
+    if r and not K69.issuperset(r):
+        c.drift('source-drift-field', 'untyped/developer+/content', [k for k in r if k not in K69])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
+    m = K2.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['content'] = content
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m]
 
 
@@ -5210,12 +6442,18 @@ def write_36_untyped_developer__content(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
-    if 'content' not in r and 'content' not in absent:
-        t0 = first.get('content', MISSING)
-        if t0 is not MISSING and (t0 != '' or 'content' in spelling):
-            r['content'] = t0
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'content' not in r and 'content' in first and first['content'] != '':
+            r['content'] = first['content']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'content' not in r and 'content' not in absent:
+            t0 = first.get('content', MISSING)
+            if t0 is not MISSING and (t0 != '' or 'content' in spelling):
+                r['content'] = t0
     return r
 
 
@@ -5244,7 +6482,14 @@ def read_37_carry(r, c):
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'timestamp': ts, 'content': content, 'options': options} if ts is not None else {'kind': 'message', 'role': 'system', 'id': mid, 'session_id': sid, 'content': content, 'options': options}
+    m = K2.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['content'] = content
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
     return [m]
 
 
@@ -5255,12 +6500,18 @@ def write_37_carry(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    absent = pond['absent'] if 'absent' in pond else ()
-    spelling = pond['spelling'] if 'spelling' in pond else EMPTY
-    if 'timestamp' not in r and 'timestamp' not in absent:
-        t0 = first.get('timestamp', MISSING)
-        if t0 is not MISSING:
-            r['timestamp'] = spelling.get('timestamp', t0)
+    remembered = len(pond)
+    plain = remembered == 2 and 'seq' in pond
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
     return r
 
 
@@ -5518,7 +6769,8 @@ CARRY_ID, CARRY_TIME = (None, 'timestamp')
 CARRY_TIME_ONLY = True
 
 
-TABLES = {'response_item': {**CHOOSE_1_RESPONSE_ITEM_READERS, 'message': None}, 'event_msg': {**CHOOSE_10_EVENT_MSG_READERS}}
+TABLES = {'response_item': {**CHOOSE_1_RESPONSE_ITEM_READERS, **dict.fromkeys(CHOOSE_1_RESPONSE_ITEM_CHOOSE)}, 'event_msg': {**CHOOSE_10_EVENT_MSG_READERS, **dict.fromkeys(CHOOSE_10_EVENT_MSG_CHOOSE)}}
+UNSURE = {'response_item': CHOOSE_1_RESPONSE_ITEM_CHOOSE, 'event_msg': CHOOSE_10_EVENT_MSG_CHOOSE}
 
 
 def reader_of(r):
@@ -5527,8 +6779,8 @@ def reader_of(r):
     if type(k) is str:
         if k in TABLES:
             try:
-                if (reader := TABLES[k][r['payload']['type']]) is not None:
-                    return reader
+                reader = TABLES[k][v := r['payload']['type']]
+                return UNSURE[k][v](r) if reader is None else reader
             except (KeyError, TypeError):
                 pass
         choose = CHOOSE.get(k)

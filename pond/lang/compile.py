@@ -21,7 +21,7 @@ def compile_plan(plan: Plan) -> str:
     out("# ruff: noqa")
     out("# mypy: ignore-errors")
     out("from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers")
-    out("from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event")
+    out("from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of")
     out("")
     out(f"DIGEST = {plan.digest!r}")
     out(f"COMPILER = {COMPILER}")

@@ -32,11 +32,12 @@ __all__ = [
     "parts_of",
     "placed_parts",
     "repeat_event",
+    "weave_of",
 ]  # fmt: skip
 
 REPEAT = "repeat"  # the label of a row that stands for an earlier record
 CARRIED = "carry"  # the label of records that are carried whole
-COMPILER = 5  # bump when generated source changes, so that shipped modules are known to be stale
+COMPILER = 6  # bump when generated source changes, so that shipped modules are known to be stale
 MISSING = object()
 EMPTY: JsonObject = {}  # stands for an object that is not there; never written to
 
@@ -81,6 +82,20 @@ def repeat_event(own: str, context: Reading) -> JsonObject:
     event["content"] = ""
     event["options"] = {"pond": {"seq": context.seq, "as": "repeat", "repeat_of": context.repeated or own}}
     return event
+
+
+def weave_of(items: list[Json], left: list[Json]) -> str:
+    """Return which items of a list were left in the record (`r`) and which became Parts of its one message (`0`)."""
+    waiting = iter([*left, MISSING])
+    following = next(waiting)
+    weave = ""
+    for item in items:
+        if item is following:
+            following = next(waiting)
+            weave += "r"
+        else:
+            weave += "0"
+    return weave
 
 
 def parts_of(events: list[JsonObject]) -> list[JsonObject]:

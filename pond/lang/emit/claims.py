@@ -15,6 +15,7 @@ class Emitter:
     def __init__(self, plan: Plan, kind: KindPlan, out: Source) -> None:
         self.plan, self.kind, self.out = plan, kind, out
         self.holders: dict[Keys, str] = {(): "r"}  # path of an object -> the variable that holds it
+        self.whole: dict[str, str] = {}  # a span table -> the condition under which it takes all texts of a record
         # One Part and nowhere else to put it: it needs no list to be gathered in.
         self.only_part = len(kind.parts) == len(kind.messages) == 1 and not kind.lists and not kind.parts[0].spans
 

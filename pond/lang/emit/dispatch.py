@@ -14,13 +14,12 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
     with out.block("def carry(r, c):"):
         out("c.drift('source-drift-kind', drift_name(r), ())")
         out(f"return read_{names[CARRY]}(r, c)")
-    tables: dict[
-        Keys, dict[str, str]
-    ] = {}  # a path -> discriminator value -> the table of readers by what stands there
+    tables: dict[Keys, dict[str, str]] = {}  # a path -> discriminator value -> the name of the choice by what is there
     for literal in [*(x for x in literals if _only_reader(plan, x, names) is None), None]:
-        shared, table = _choose(plan, literal, f"choose_{_chosen(literal, literals)}", names, out)
+        name = f"choose_{_chosen(literal, literals)}"
+        shared = _choose(plan, literal, name, names, out)
         if literal is not None and shared is not None and len(shared) == 2:
-            tables.setdefault(shared, {})[literal] = table
+            tables.setdefault(shared, {})[literal] = name.upper()
     _drift_name(plan, out)
     out()
     out()
@@ -37,7 +36,11 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
     # Worth asking first only where several discriminator values go on by the same path.
     path = next((keys for keys, found in tables.items() if len(found) > 1), None)
     if path is not None:
-        out(f"TABLES = {{{', '.join(f'{literal!r}: {table}' for literal, table in tables[path].items())}}}")
+        found = tables[path].items()
+        unsure = "**dict.fromkeys({}_CHOOSE)"
+        pairs = (f"{literal!r}: {{**{name}_READERS, {unsure.format(name)}}}" for literal, name in found)
+        out(f"TABLES = {{{', '.join(pairs)}}}")
+        out(f"UNSURE = {{{', '.join(f'{literal!r}: {name}_CHOOSE' for literal, name in found)}}}")
         out()
         out()
     with out.block("def reader_of(r):"):
@@ -51,8 +54,8 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
                 with out.block("if k in TABLES:"):
                     with out.block("try:"):
                         steps = "".join(f"[{key!r}]" for key in path)
-                        with out.block(f"if (reader := TABLES[k][r{steps}]) is not None:"):
-                            out("return reader")
+                        out(f"reader = TABLES[k][v := r{steps}]")
+                        out("return UNSURE[k][v](r) if reader is None else reader")
                     with out.block("except (KeyError, TypeError):"):
                         out("pass")
             out("choose = CHOOSE.get(k)")
@@ -120,17 +123,17 @@ _Owner = tuple[tuple[Condition, ...], str]  # conditions, and the function that 
 
 def _choose(
     plan: Plan, literal: str | None, name: str, names: dict[str, str], out: Source
-) -> tuple[Keys | None, str]:  # fmt: skip
+) -> Keys | None:  # fmt: skip
     """Emit the choice among the kinds of one discriminator value: first fit, then the carried ones, then drift.
 
-    Return the path whose value decides in most cases, and the table of readers by that value; None: it does not.
+    Return the path whose value decides in most cases; None: there is none.
     """
     owners: list[_Owner] = [(k.conditions, f"read_{names[k.label]}") for k in plan.kinds if k.literal == literal]
     owners += [(e.conditions, f"read_{names[CARRY]}") for e in plan.carried if e.literal == literal]
     shared = _shared_path(owners)
     if shared is None:
         _chain(name, owners, out)
-        return None, ""
+        return None
     # Where the path has a value, whoever wants it absent is out of the question.
     present = [o for o in owners if not any(c.op == "no" and c.keys == shared for c in o[0])]
     table: list[str] = []
@@ -160,8 +163,7 @@ def _choose(
             with out.block(f"if (choose := {further}.get(k)) is not None:"):
                 out("return choose(r)")
         out(f"return {name}_other(r)")
-    unsure = "".join(f", {value!r}: None" for value in chains)
-    return shared, f"{{**{readers}{unsure}}}"
+    return shared
 
 
 def _shared_path(owners: list[_Owner]) -> Keys | None:

@@ -9,6 +9,8 @@ from pond.lang.emit.claims import Emitter
 from pond.lang.emit.source import delete_at, proved_by
 from pond.lang.plan import ITEM_KEY, NO_FALLBACK, PART_TYPES, Keys, PartPlan, Rule
 
+Fields = list[tuple[str, str]]  # the keys of an object and the expressions of their values, in order
+
 
 class PartEmitter(Emitter):
     """Emits the making of Parts."""
@@ -41,7 +43,7 @@ class PartEmitter(Emitter):
             out("ps = None")
         if part.implied:
             out("record_absent, absent = absent, None")
-        body: list[tuple[str, str]] = [("type", repr(PART_TYPES[part.part]))]
+        body: Fields = [("type", repr(PART_TYPES[part.part]))]
         for rule in part.rules:
             if rule.required:
                 value = values[rule.source]
@@ -65,7 +67,7 @@ class PartEmitter(Emitter):
         self._new_part(part, values, body, options, place)
         self._more_runs(part)
 
-    def _optional(self, rule: Rule, value: str, holders: dict[Keys, str] | None, body: list[tuple[str, str]]) -> None:
+    def _optional(self, rule: Rule, value: str, holders: dict[Keys, str] | None, body: Fields) -> None:
         """Emit a claim that may be absent; `<value>_fits` then says whether it was there, to be taken out later."""
         out = self.out
         with out.block(f"if {self.fits(rule, value, value + 'c')}:"):
@@ -78,14 +80,15 @@ class PartEmitter(Emitter):
                     self._set_target(target, result, body)
         with out.block("else:"):
             out(f"{value}_fits = False")
-            with out.block(f"if {value} is not MISSING:"):
-                self.source_type(rule, value)
+            if rule.conversion is not None or rule.accepts in ("string", "boolean"):
+                with out.block(f"if {value} is not MISSING:"):
+                    self.source_type(rule, value)
             if rule.fallback is not NO_FALLBACK:
                 out(f"{value} = {rule.fallback!r}")
         if rule.fallback is not NO_FALLBACK:
             body.append((rule.targets[0], value))
 
-    def _set_target(self, target: str, value: str, body: list[tuple[str, str]]) -> None:
+    def _set_target(self, target: str, value: str, body: Fields) -> None:
         if target.startswith("options."):
             _, space, key = target.split(".")
             self.out(f"o.setdefault({space!r}, {{}})[{key!r}] = {value}")
@@ -162,32 +165,43 @@ class PartEmitter(Emitter):
             out("absent = record_absent")
         return "o"
 
-    def _new_part(
-        self, part: PartPlan, values: dict[Keys, str], body: list[tuple[str, str]], options: str, place: int | None
-    ) -> None:
+    def _new_part(self, part: PartPlan, values: dict[Keys, str], body: Fields, options: str, place: int | None) -> None:
         """Emit the Part itself, appended to its message; a span table may leave further `runs` of its text."""
         out, target = self.out, f"p{part.message}"
         provenance = repr(part.provenance)
         if part.spans is not None:
             provenance = "k"
-            text = dict(body)["text"]
-            body = [(name, "x" if name == "text" else value) for name, value in body]
-            out(f"runs, x = (), {text}")
-            with out.block(f"if w_{part.spans}:"):
-                out("k = INJECTED")
-            with out.block(f"elif S_{part.spans}.plain(x):"):
-                out("k = CONVERSATIONAL")
-            with out.block("else:"):
-                out(f"(k, x), *runs = S_{part.spans}.split(x)")
+            body = self._cut(part.spans, body)
         always = [*_with_facts(part, body), ("provenance", provenance), ("options", options)]
         self._literal(part, values, self._head(target, place), always)
         if not self.only_part:
             out(f"{target}.append(p)")
 
-    def _literal(self, part: PartPlan, values: dict[Keys, str], head: str, always: list[tuple[str, str]]) -> None:
-        """Emit the Part as one literal where all that may be absent is there: a dict that grows is made twice."""
+    def _cut(self, table: str, body: Fields) -> Fields:
+        """Emit the cutting of a text into `runs`, and its first run's provenance `k`; return the fields with that."""
+        out, whole = self.out, self.whole.get(table)
+        if not self._cuts(table):
+            out("k = CONVERSATIONAL" if whole is None else f"k = INJECTED if {whole} else CONVERSATIONAL")
+            return body
+        out(f"runs, x = (), {dict(body)['text']}")
+        if whole is not None:
+            with out.block(f"if {whole}:"):
+                out("k = INJECTED")
+        with out.block(f"{'if' if whole is None else 'elif'} S_{table}.plain(x):"):
+            out("k = CONVERSATIONAL")
+        with out.block("else:"):
+            out(f"(k, x), *runs = S_{table}.split(x)")
+        return [(name, "x" if name == "text" else value) for name, value in body]
+
+    def _cuts(self, table: str) -> bool:
+        """Tell whether a span table has anything to look for in a text."""
+        spans = next(found for found in self.plan.spans if found.name == table)
+        return bool(spans.between or spans.wraps or spans.prefixes or spans.exact)
+
+    def _literal(self, part: PartPlan, values: dict[Keys, str], head: Fields, always: Fields) -> None:
+        """Emit the Part in one go where all that may be absent is there: a dict that grows is made twice."""
         out = self.out
-        some: list[tuple[list[str], list[tuple[str, str]]]] = []  # tests, and the fields there are where they hold
+        some: list[tuple[list[str], Fields]] = []  # tests, and the fields there are where they hold
         for rule in part.rules:
             value = values[rule.source]
             results = zip(rule.targets, self.results(rule, value, value + "c"), strict=True)
@@ -201,19 +215,18 @@ class PartEmitter(Emitter):
                 some.append(([f"{fact.argument!r} in c.facts"], [(fact.target, f"c.facts[{fact.argument!r}]")]))
             elif fact.how == "call" and call is not None:
                 some.append(([*called, f"(known := c.calls.get({call})) is not None"], [(fact.target, "known")]))
-        shown = ", ".join(f"{name!r}: {value}" for name, value in always)
+        always = head + always
         if some:
-            more = ", ".join(f"{name!r}: {value}" for _, pairs in some for name, value in pairs)
             with out.block(f"if {' and '.join(dict.fromkeys(test for tests, _ in some for test in tests))}:"):
-                out(f"p = {{{head}, {shown}, {more}}}")
+                out.build("p", [*always, *(pair for _, pairs in some for pair in pairs)])
             with out.block("else:"):
-                out(f"p = {{{head}, {shown}}}")
+                out.build("p", always)
                 for tests, pairs in some if len(some) > 1 or len(some[0][0]) > 1 else ():
                     with out.block(f"if {' and '.join(tests)}:"):
                         for name, value in pairs:
                             out(f"p[{name!r}] = {value}")
         else:
-            out(f"p = {{{head}, {shown}}}")
+            out.build("p", always)
         self._calls(part, call, called, filled.get("name"))
 
     def _call_id(self, part: PartPlan, values: dict[Keys, str]) -> tuple[str | None, list[str]]:
@@ -239,19 +252,25 @@ class PartEmitter(Emitter):
             with out.block(f"if {' and '.join(called)}:") if called else nullcontext():
                 out(f"c.calls[{call}] = {name}")
 
-    def _head(self, target: str, place: int | None = None) -> str:
+    def _head(self, target: str, place: int | None = None) -> Fields:
         name = f"mid + ':0' if not {target} else f'{{mid}}:{{len({target})}}'" if place is None else f"mid + ':{place}'"
-        return f"'kind': 'part', 'id': {name}, 'session_id': sid, 'message_id': mid"
+        return [("kind", "'part'"), ("id", name), ("session_id", "sid"), ("message_id", "mid")]
 
     def _more_runs(self, part: PartPlan) -> None:
         out, target = self.out, f"p{part.message}"
-        if part.spans is not None:
+        if part.spans is not None and self._cuts(part.spans):
             with out.block("for k, x in runs:"):
-                joined = "'options': {'pond': {'joined': True}}"
-                out(f"{target}.append({{{self._head(target)}, 'type': 'text', 'text': x, 'provenance': k, {joined}}})")
+                run = [
+                    ("type", "'text'"),
+                    ("text", "x"),
+                    ("provenance", "k"),
+                    ("options", "{'pond': {'joined': True}}"),
+                ]
+                out.build("p", [*self._head(target), *run])
+                out(f"{target}.append(p)")
 
 
-def _with_facts(part: PartPlan, body: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _with_facts(part: PartPlan, body: Fields) -> Fields:
     """Return the fields of a Part, with facts in place of the values that stand for them where nothing is known."""
     facts = {f.target: f.argument for f in part.facts if f.how == "fact"}
     return [(name, f"c.facts.get({facts[name]!r}, {value})" if name in facts else value) for name, value in body]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from pond.lang.emit.parts import PartEmitter
 from pond.lang.emit.source import NOTHING, Source, delete, holds, missing, objects_proved_by, proved_by, variable_for
-from pond.lang.plan import CARRY, NO_FALLBACK, ROLES, Keys, KindPlan, ListPlan, PartPlan, Plan, dotted
+from pond.lang.plan import CARRY, NO_FALLBACK, ROLES, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, dotted
 
 
 class Reader(PartEmitter):
@@ -36,9 +38,7 @@ class Reader(PartEmitter):
             out(f"pond = {{'seq': c.seq, 'as': {kind.label!r}}}")
             out("absent = spelling = None")  # lists and marks are rare: made when first needed
             self._identity()
-            for table in sorted({p.spans for p in kind.all_parts if p.spans}):
-                conditions = next(t for t in self.plan.spans if t.name == table).conditions
-                out(f"w_{table} = {' or '.join(holds(c, 'r') for c in conditions) or 'False'}")
+            self._whole_records()
             if kind.literal is not None:
                 out(delete(self.plan.discriminator, self.holders))
             self._fields()
@@ -51,6 +51,22 @@ class Reader(PartEmitter):
             for rule in kind.lists:
                 self._list(rule)
             self._finish()
+
+    def _whole_records(self) -> None:
+        """Find how to ask whether all texts of the record are injected; now, where the answer would be taken out."""
+        kind = self.kind
+        paths = [self.plan.discriminator, *kind.containers, *(listed.source for listed in kind.lists)]
+        paths += [rule.source for rule in kind.rules] + [rule.source for rule in kind.implied]
+        paths += [source for part in kind.parts for source in part.claimed]
+        taken = {path[0] for path in paths}
+        for table in self.plan.spans:
+            if table.name not in {part.spans for part in kind.all_parts} or not table.conditions:
+                continue
+            whole = " or ".join(holds(condition, "r") for condition in table.conditions)
+            if not taken.isdisjoint(condition.keys[0] for condition in table.conditions):
+                self.out(f"w_{table.name} = {whole}")
+                whole = f"w_{table.name}"
+            self.whole[table.name] = whole
 
     def _structure(self) -> None:
         out, proved = self.out, objects_proved_by(self.kind.conditions)
@@ -88,23 +104,25 @@ class Reader(PartEmitter):
             out("mid = c.derive(r)")
             return
         holder, last, name = self.holders[rule.source[:-1]], rule.source[-1], dotted(rule.source)
-        out(f"v = {holder}.get({last!r}, MISSING)")
-        with out.block("if type(v) is str and v:"):
-            with out.block("if c.seen.setdefault(hash(v), place := c.place) == place:"):
-                out("mid = v")
+        with out.block(f"if {last!r} in {holder}:"):
+            out(f"v = {holder}[{last!r}]")
+            with out.block("if type(v) is str and v:"):
+                with out.block("if c.seen.setdefault(hash(v), place := c.place) == place:"):
+                    out("mid = v")
+                with out.block("else:"):
+                    out("mid = c.identify(v, r)")
+                    with out.block("if mid is None:"):
+                        out("return [repeat_event(v, c)]")
+                    with out.block("if mid != v:"):
+                        out("pond['id'] = v")
+                out(f"del {holder}[{last!r}]")
             with out.block("else:"):
-                out("mid = c.identify(v, r)")
-                with out.block("if mid is None:"):
-                    out("return [repeat_event(v, c)]")
-                with out.block("if mid != v:"):
-                    out("pond['id'] = v")
-            out(f"del {holder}[{last!r}]")
+                out("mid = c.derive(r)")
+                with out.block("if v not in (None, ''):") if rule.optional else nullcontext():
+                    out(f"c.note('source-type', {'$.' + name!r}, f'expected an id, found {{kind_of(v)}}')")
         with out.block("else:"):
             out("mid = c.derive(r)")
-            with out.block("if v is MISSING:"):
-                out(missing(name))
-            with out.block("elif v not in (None, ''):" if rule.optional else "else:"):
-                out(f"c.note('source-type', {'$.' + name!r}, f'expected an id, found {{kind_of(v)}}')")
+            out(f"absent = [{name!r}]")
 
     def _fields(self) -> None:
         out, kind = self.out, self.kind
@@ -118,30 +136,52 @@ class Reader(PartEmitter):
         for rule in kind.rules:
             if rule.targets == ("id",):
                 continue
+            if rule.conversion is None:
+                self._kept(rule)
+                continue
             holder, last = self.holders[rule.source[:-1]], rule.source[-1]
             out(f"v = {holder}.pop({last!r}, MISSING)")
             with out.block(f"if {self.fits(rule, 'v', 'x')}:"):
-                if self.is_carry and len(rule.source) > 1:
-                    self._prune(rule.source)
-                self.spelling(rule, "v", "x", "spelling")
-                for target, value in zip(rule.targets, self.results(rule, "v", "x"), strict=True):
-                    if target == "timestamp":
-                        out(f"ts = {value}")
-                    elif target == "content":
-                        out(f"content = {value}")
-                    else:
-                        _, space, key = target.split(".")
-                        out(f"options.setdefault({space!r}, {{}})[{key!r}] = {value}")
+                self._field(rule)
             with out.block("elif v is not MISSING:"):
                 if [rule] == timed:
                     out("ts = c.anchor")
                 out(f"{holder}[{last!r}] = v")
                 self.source_type(rule, "v")
-            if rule.targets == ("timestamp",) or (rule.conversion is not None and rule.fallback is not NO_FALLBACK):
+            if rule.targets == ("timestamp",) or rule.fallback is not NO_FALLBACK:
                 with out.block("else:"):
                     if [rule] == timed:
                         out("ts = c.anchor")
                     out(missing(dotted(rule.source)))
+
+    def _kept(self, rule: Rule) -> None:
+        """Emit a claim whose value is not converted; nothing is said where it is absent."""
+        out, holder, last = self.out, self.holders[rule.source[:-1]], rule.source[-1]
+        with out.block(f"if {last!r} in {holder}:"):
+            out(f"v = {holder}.pop({last!r})")
+            if rule.accepts not in ("string", "boolean"):
+                self._field(rule)
+                return
+            with out.block(f"if {self.fits(rule, 'v', 'x')}:"):
+                self._field(rule)
+            with out.block("else:"):
+                out(f"{holder}[{last!r}] = v")
+                self.source_type(rule, "v")
+
+    def _field(self, rule: Rule) -> None:
+        """Emit the taking of a value that fits."""
+        out = self.out
+        if self.is_carry and len(rule.source) > 1:
+            self._prune(rule.source)
+        self.spelling(rule, "v", "x", "spelling")
+        for target, value in zip(rule.targets, self.results(rule, "v", "x"), strict=True):
+            if target == "timestamp":
+                out(f"ts = {value}")
+            elif target == "content":
+                out(f"content = {value}")
+            else:
+                _, space, key = target.split(".")
+                out(f"options.setdefault({space!r}, {{}})[{key!r}] = {value}")
 
     def _prune(self, source: Keys) -> None:
         for length in range(len(source) - 1, 0, -1):
@@ -203,9 +243,10 @@ class Reader(PartEmitter):
                 self.out(f"{self.fits(rule, f'v{index}', f'v{index}c')}")
 
     def _items(self, rule: ListPlan, holder: str, last: str, name: str) -> None:
-        out = self.out
-        out("weave = ''")
-        out("left = []")
+        out, several = self.out, len(self.kind.messages) > 1
+        if several:
+            out("weave = ''")
+        out("left = None")
         with out.block("for b in items:"):
             with out.block("if type(b) is dict and type(kind := b.get('type')) is str:"):
                 literals = list(dict.fromkeys(b.literal for b in rule.blocks))
@@ -217,15 +258,20 @@ class Reader(PartEmitter):
                 out(f"c.drift('source-drift-kind', {self.kind.label + '/'!r} + kind, ())")
             with out.block("else:"):
                 out(f"c.drift('source-drift-kind', {self.kind.label + '/'!r} + kind_of(b), ())")
-            out("weave += 'r'")
+            if several:
+                out("weave += 'r'")
+            with out.block("if left is None:"):
+                out("left = []")
             out("left.append(b)")
-        several = len(self.kind.messages) > 1
-        with out.block("if left or '10' in weave:" if several else "if left:"):
-            out(f"pond.setdefault('weave', {{}})[{name!r}] = weave")
-        with out.block("if left:"):
-            out(f"{holder}[{last!r}] = left")
-        with out.block("else:"):
+        if several:
+            with out.block("if left is not None or '10' in weave:"):
+                out(f"pond.setdefault('weave', {{}})[{name!r}] = weave")
+        with out.block("if left is None:"):
             out(f"del {holder}[{last!r}]")
+        with out.block("else:"):
+            if not several:
+                out(f"pond.setdefault('weave', {{}})[{name!r}] = weave_of(items, left)")
+            out(f"{holder}[{last!r}] = left")
         if rule.shapes[0] != "list":
             out(f"pond.setdefault('shape', {{}})[{name!r}] = 'list'")
 
@@ -233,7 +279,7 @@ class Reader(PartEmitter):
         out = self.out
         holders = self._item_holders(block)
         tests = [holds(c, "b") for c in block.conditions]
-        with out.block(f"if {' and '.join(tests)}:" if tests else "if True:"):
+        with out.block(f"if {' and '.join(tests)}:") if tests else nullcontext():
             for keys, var in holders.items():
                 if keys:
                     out(f"{var} = {holders[keys[:-1]]}.get({keys[-1]!r})")
@@ -242,9 +288,10 @@ class Reader(PartEmitter):
             for index, rule in enumerate(block.rules):
                 out(f"v{index} = {holders[rule.source[:-1]]}.get({rule.source[-1]!r}, MISSING)")
             required = [self.fits(r, f"v{i}", f"v{i}c") for i, r in enumerate(block.rules) if r.required]
-            with out.block(f"if {' and '.join(f'({t})' for t in required) or 'True'}:"):
+            with out.block(f"if {' and '.join(f'({t})' for t in required)}:") if required else nullcontext():
                 self._part(block, self._values(block), holders, proved_by(block.conditions), typed=True)
-                out(f"weave += '{block.message}'")
+                if len(self.kind.messages) > 1:
+                    out(f"weave += '{block.message}'")
                 out("continue")
 
     def _finish(self) -> None:
@@ -314,7 +361,7 @@ class Reader(PartEmitter):
         out("return p0")
 
     def _message(self, name: str, role: str, mid: str, options: str, *, system: bool = False) -> None:
-        content = ", 'content': content" if system else ""
-        head = f"'kind': 'message', 'role': {role}, 'id': {mid}, 'session_id': sid"
-        timed = f"{{{head}, 'timestamp': ts{content}, 'options': {options}}}"
-        self.out(f"{name} = {timed} if ts is not None else {{{head}{content}, 'options': {options}}}")
+        head = [("kind", "'message'"), ("role", role), ("id", mid), ("session_id", "sid"), ("timestamp", "ts")]
+        self.out.build(name, [*head, *([("content", "content")] if system else []), ("options", options)])
+        with self.out.block("if ts is None:"):
+            self.out(f"del {name}['timestamp']")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from pond.lang.emit.source import Source, variable_for
 from pond.lang.plan import (
@@ -21,11 +22,27 @@ from pond.lang.plan import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The variables that hold what was remembered of a record's claims, or of a Part's."""
+
+    absent: str
+    spelling: str
+
+
+_RECORD, _PART = Remembered("absent", "spelling"), Remembered("pa", "ps")
+
+
 class Writer:
-    """Emits the way back."""
+    """Emits the way back.
+
+    Of most records and Parts nothing was remembered: what is left to ask then is spelled out in a branch of its own.
+    """
 
     def __init__(self, plan: Plan, kind: KindPlan, name: str, out: Source) -> None:
         self.plan, self.kind, self.name, self.out = plan, kind, name, out
+        self.holders: dict[Keys, str] = {(): "r"}
+        self.bare: dict[str, str] = {}  # the variable of an object -> the one that says that nothing was left in it
 
     def emit(self) -> None:
         out, kind = self.out, self.kind
@@ -38,22 +55,42 @@ class Writer:
             out("r = options.get('source')")
             with out.block("if r is None:"):
                 out("r = {}")
-            out("absent = pond['absent'] if 'absent' in pond else ()")
-            out("spelling = pond['spelling'] if 'spelling' in pond else EMPTY")
-            holders = self._holders()
+            self._hold()
             if kind.literal is not None:
-                self._put("r", holders, self.plan.discriminator, repr(kind.literal))
-            for rule in kind.rules:
-                self._rule(rule, "first", "r", holders, "spelling")
-            self._implied(kind.implied, "r", holders)
-            self._parts(holders)
+                self._put("r", self.holders, self.plan.discriminator, repr(kind.literal))
+            out("remembered = len(pond)")
+            out(f"plain = {self._plain()}")
+            if kind.rules or kind.implied:
+                with out.block("if plain:"):
+                    self._claims(None)
+                with out.block("else:"):
+                    out("absent = pond['absent'] if 'absent' in pond else ()")
+                    out("spelling = pond['spelling'] if 'spelling' in pond else EMPTY")
+                    self._claims(_RECORD)
+            self._parts()
             for listed in kind.lists:
-                self._list(listed, holders)
+                self._list(listed)
             out("return r")
 
-    def _holders(self) -> dict[Keys, str]:
-        out, kind = self.out, self.kind
-        holders: dict[Keys, str] = {(): "r"}
+    def _plain(self) -> str:
+        """Return a condition: nothing was remembered of the record, or only that it has no id of its own."""
+        rule, names = self.kind.id_rule, list(map(dotted, self._sources()))
+        if rule is None or names.count(dotted(rule.source)) > 1:  # a key with a dot in it may share the id's name
+            return "remembered == 2 and 'seq' in pond"
+        derived = self.out.constant(repr([dotted(rule.source)]))
+        return f"remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == {derived})"
+
+    def _sources(self) -> list[Keys]:
+        return [rule.source for rule in self.kind.rules] + [rule.source for rule in self.kind.implied]
+
+    def _claims(self, remembered: Remembered | None) -> None:
+        for rule in self.kind.rules:
+            self._rule(rule, "first", "r", self.holders, remembered)
+        self._implied(self.kind.implied, "r", self.holders, remembered)
+
+    def _hold(self) -> None:
+        """Emit the finding of the objects that claims are about."""
+        out, kind, holders = self.out, self.kind, self.holders
         rests = dict(kind.rests)
         for keys in kind.containers:
             var = variable_for(keys)
@@ -66,13 +103,23 @@ class Writer:
             else:
                 out(f"{var} = {parent}.setdefault({keys[-1]!r}, {{}})")
             holders[keys] = var
-        return holders
+            claimed = [*self._sources(), *(source for part in kind.parts for source in part.claimed)]
+            inside = [source for source in claimed if source[:-1] == keys]
+            taken = {*kind.containers, self.plan.discriminator}
+            if len(inside) > 2 and len(set(inside)) == len(inside) and taken.isdisjoint(inside):
+                self.bare[var] = f"{var}_bare"
+                out(f"{var}_bare = not {var} and type({var}) is dict")
 
-    def _absent(self, source: Keys, base: str, holders: dict[Keys, str]) -> str:
-        """Return a condition: nothing stands at `source` yet."""
-        if source[:-1] in holders:
-            return f"{source[-1]!r} not in {holders[source[:-1]]}"
-        return f"at({base}, {', '.join(map(repr, source))}) is MISSING"
+    def _free(self, source: Keys, base: str, holders: dict[Keys, str], remembered: Remembered | None) -> str:
+        """Return a condition: nothing stands at `source` yet, and nobody remembers that nothing stood there."""
+        if source[:-1] not in holders:
+            free = f"at({base}, {', '.join(map(repr, source))}) is MISSING"
+        else:
+            holder = holders[source[:-1]]
+            free = f"{source[-1]!r} not in {holder}"
+            if remembered is None and holder in self.bare:
+                return f"({self.bare[holder]} or {free})"
+        return free if remembered is None else f"{free} and {dotted(source)!r} not in {remembered.absent}"
 
     def _put(self, base: str, holders: dict[Keys, str], keys: Keys, value: str) -> None:
         if keys[:-1] in holders:
@@ -82,54 +129,59 @@ class Writer:
         self.out(f"{base}{way}[{keys[-1]!r}] = {value}")
 
     def _rule(
-        self, rule: Rule, owner: str, base: str, holders: dict[Keys, str], spelling: str, absent: str = "absent"
-    ) -> None:
-        out, name = self.out, dotted(rule.source)
-        with out.block(f"if {self._absent(rule.source, base, holders)} and {name!r} not in {absent}:"):
-            if rule.targets == ("id",):
-                self._put(base, holders, rule.source, "pond.get('id', first['id'])")
-                return
+        self, rule: Rule, owner: str, base: str, holders: dict[Keys, str], remembered: Remembered | None
+    ) -> None:  # fmt: skip
+        """Emit the writing of one claim; `remembered` is None where nothing was, of this Part or of this record."""
+        name = dotted(rule.source)
+        tests = [self._free(rule.source, base, holders, remembered)]
+        if rule.targets == ("id",):
+            own = "pond.get('id', first['id'])"
+            if remembered is None:  # the only one that may be known to be absent
+                tests, own = ["remembered == 2", *tests], "first['id']"
+            with self.out.block(f"if {' and '.join(tests)}:"):
+                self._put(base, holders, rule.source, own)
+            return
+        spaces = "options" if owner == "first" else "o"
+        homes = [f"{target.split('.')[1]!r} in {spaces}" for target in rule.targets if target.startswith("options.")]
+        if remembered is None and not homes and len(rule.targets) == 1:
+            self._remaining(rule, owner, tests, base, holders)
+            return
+        with self.out.block(f"if {' and '.join([*dict.fromkeys(homes), *tests])}:"):
             for index, target in enumerate(rule.targets):
                 found = f"{owner}.get({target!r}, MISSING)"
                 if target.startswith("options."):
                     _, space, key = target.split(".")
-                    space = f"{'options' if owner == 'first' else 'o'}.get({space!r})"
-                    found = f"v.get({key!r}, MISSING) if type(v := {space}) is dict else MISSING"
-                out(f"t{index} = {found}")
-            present = " and ".join(f"t{i} is not MISSING" for i in range(len(rule.targets)))
-            if rule.conversion == "rfc3339":
-                with out.block(f"if {present}:"):
-                    self._put(base, holders, rule.source, f"{spelling}.get({name!r}, t0)")
-            elif rule.conversion is not None:
-                with out.block(f"if {present}:"):
-                    values = "(" + ", ".join(f"t{i}" for i in range(len(rule.targets))) + ",)"
-                    self._put(
-                        base,
-                        holders,
-                        rule.source,
-                        f"W_{rule.conversion}({values}, {spelling}.get({name!r}, NO_MARK), {rule.argument!r})",
-                    )
-            elif rule.fallback is NO_FALLBACK:
-                with out.block(f"if {present}:"):
-                    self._put(base, holders, rule.source, "t0")
-            else:
-                differs = "t0 is not False" if rule.fallback is False else f"t0 != {rule.fallback!r}"
-                with out.block(f"if {present} and ({differs} or {name!r} in {spelling}):"):
-                    self._put(base, holders, rule.source, "t0")
+                    found = f"v.get({key!r}, MISSING) if type(v := {spaces}[{space!r}]) is dict else MISSING"
+                self.out(f"t{index} = {found}")
+            values = [f"t{index}" for index in range(len(rule.targets))]
+            tests = [f"{value} is not MISSING" for value in values]
+            if rule.fallback is not NO_FALLBACK and rule.conversion is None:
+                spelled = "" if remembered is None else f" or {name!r} in {remembered.spelling}"
+                tests.append(f"({_differs(rule, 't0')}{spelled})")
+            with self.out.block(f"if {' and '.join(tests)}:"):
+                self._put(base, holders, rule.source, _source_value(rule, values, remembered))
+
+    def _remaining(self, rule: Rule, owner: str, tests: list[str], base: str, holders: dict[Keys, str]) -> None:
+        """Emit what is left of writing a claim of which nothing was remembered."""
+        target = rule.targets[0]
+        value = f"{owner}[{target!r}]"
+        tests.append(f"{target!r} in {owner}")
+        if rule.fallback is not NO_FALLBACK and rule.conversion is None:
+            tests.append(_differs(rule, value))
+        with self.out.block(f"if {' and '.join(tests)}:"):
+            self._put(base, holders, rule.source, _source_value(rule, [value], None))
 
     def _implied(
-        self, rules: Iterable[ImpliedRule], base: str, holders: dict[Keys, str], absent: str = "absent"
-    ) -> None:
+        self, rules: Iterable[ImpliedRule], base: str, holders: dict[Keys, str], remembered: Remembered | None
+    ) -> None:  # fmt: skip
         for rule in rules:
             value = repr(rule.value)
             if rule.session_field:
                 value = "c.session_id" if rule.session_field == "id" else "c.project"
-            with self.out.block(
-                f"if {self._absent(rule.source, base, holders)} and {dotted(rule.source)!r} not in {absent}:"
-            ):
+            with self.out.block(f"if {self._free(rule.source, base, holders, remembered)}:"):
                 self._put(base, holders, rule.source, value)
 
-    def _parts(self, holders: dict[Keys, str]) -> None:
+    def _parts(self) -> None:
         """Emit the loop that turns Parts back into list items, one queue per list and message."""
         out, kind = self.out, self.kind
         queues = [f"q{n}_{m}" for n in range(len(kind.lists)) for m in range(len(kind.messages))]
@@ -140,29 +192,24 @@ class Writer:
         defaults = {PART_TYPES[name]: kind.default_label(name) for name in PART_TYPES if kind.default_label(name)}
         one = len(kind.messages) == 1
         # Nothing can be joined where there is one Part, as there mostly is.
-        parts = "events[1:] if len(events) < 3 else parts_of(events)" if one else "placed_parts(events)"
+        parts = "(events[1],) if len(events) == 2 else parts_of(events)" if one else "placed_parts(events)"
         label = f"{out.constant(repr(defaults))}[p['type']]"
         with out.block(f"for {'p' if one else 'role, p'} in {parts}:"):
             out("o = p['options']")
-            out("marks = o.get('pond', EMPTY)")
-            with out.block("if marks is EMPTY:"):
-                out(f"ps, pa, label = EMPTY, (), {label}")
-            with out.block("else:"):
-                out("ps = marks.get('spelling', EMPTY)")
-                out("pa = marks.get('absent', ())")
-                out(f"label = marks.get('as') or {label}")
+            out("marks = o.get('pond', EMPTY) if o else EMPTY")
+            out(f"label = {label} if marks is EMPTY else marks.get('as') or {label}")
             for index, part in enumerate(kind.all_parts):
                 with out.block(f"{'if' if index == 0 else 'elif'} label == {part.label!r}:"):
-                    self._part(part, holders)
+                    self._part(part)
             with out.block("else:"):
                 out(f"raise Broken({f'`{kind.label}` has no block '!r} + f'`{{label}}`')")
 
-    def _part(self, part: PartPlan, holders: dict[Keys, str]) -> None:
+    def _part(self, part: PartPlan) -> None:
         out, kind = self.out, self.kind
         if part in kind.parts:
-            for rule in part.rules:
-                self._rule(rule, "p", "r", holders, "ps", "pa")
-            self._implied(part.implied, "r", holders, "pa")
+            self._either(part, "r", self.holders)
+            for bare in self.bare.values():
+                out(f"{bare} = False")  # should another Part be there to say the same, the first is believed
             return
         if self._is_plain(part):
             there = " and ".join(f"{rule.targets[0]!r} in p" for rule in part.rules)
@@ -195,15 +242,45 @@ class Writer:
         with out.block("if b is None:"):
             out("b = {}")
         out(f"b[{ITEM_KEY!r}] = {part.literal!r}")
-        for rule in part.rules:
-            self._rule(rule, "p", "b", {(): "b"}, "ps", "pa")
-        self._implied(part.implied, "b", {(): "b"}, "pa")
+        if self.kind.default_label(part.part) == part.label:
+            self._either(part, "b", {(): "b"})
+        else:  # its label stands among its marks
+            self._marks()
+            self._fields(part, "b", {(): "b"}, _PART)
 
-    def _list(self, rule: ListPlan, holders: dict[Keys, str]) -> None:
-        out, kind = self.out, self.kind
+    def _either(self, part: PartPlan, base: str, holders: dict[Keys, str]) -> None:
+        """Emit the claims of a Part twice: for those of which nothing was remembered, and for the others."""
+        with self.out.block("if marks is EMPTY:"):
+            self._fields(part, base, holders, None)
+        with self.out.block("else:"):
+            self._marks()
+            self._fields(part, base, holders, _PART)
+
+    def _marks(self) -> None:
+        self.out("ps = marks.get('spelling', EMPTY)")
+        self.out("pa = marks.get('absent', ())")
+
+    def _fields(self, part: PartPlan, base: str, holders: dict[Keys, str], remembered: Remembered | None) -> None:
+        for rule in part.rules:
+            self._rule(rule, "p", base, holders, remembered)
+        self._implied(part.implied, base, holders, remembered)
+
+    def _list(self, rule: ListPlan) -> None:
+        out, kind, holders = self.out, self.kind, self.holders
         number = kind.lists.index(rule)
         queues = [f"q{number}_{m}" for m in range(len(kind.messages))]
         holder, last, name = holders[rule.source[:-1]], rule.source[-1], dotted(rule.source)
+        if rule.shapes[0] == "list":
+            with out.block(f"if plain and {last!r} not in {holder}:"):
+                out(f"{holder}[{last!r}] = {' + '.join(queues)}")
+            with out.block("else:"):
+                self._remembered_list(rule, queues, holder, last, name)
+        else:
+            self._remembered_list(rule, queues, holder, last, name)
+
+    def _remembered_list(self, rule: ListPlan, queues: list[str], holder: str, last: str, name: str) -> None:
+        """Emit the writing of a list whose shape may not be the usual one."""
+        out = self.out
         out(f"shape = pond['shape'].get({name!r}, {rule.shapes[0]!r}) if 'shape' in pond else {rule.shapes[0]!r}")
         out(f"weave = pond['weave'].get({name!r}) if 'weave' in pond else None")
         with out.block(f"if shape == 'absent' or weave is None and {last!r} in {holder}:"):
@@ -219,3 +296,21 @@ class Writer:
             pairs = ", ".join(f"'{m}': iter({queue})" for m, queue in enumerate(queues))
             out(f"sources = {{{pairs}, 'r': iter({holder}.get({last!r}) or ())}}")
             out(f"{holder}[{last!r}] = [next(sources[k]) for k in weave]")
+
+
+def _source_value(rule: Rule, values: list[str], remembered: Remembered | None) -> str:
+    """Return the expression of the source value that canonical values stand for."""
+    if rule.conversion is None:
+        return values[0]
+    usual = values[0] if rule.conversion == "rfc3339" else "NO_MARK"
+    mark = usual if remembered is None else f"{remembered.spelling}.get({dotted(rule.source)!r}, {usual})"
+    return (
+        mark
+        if rule.conversion == "rfc3339"
+        else f"W_{rule.conversion}(({', '.join(values)},), {mark}, {rule.argument!r})"
+    )
+
+
+def _differs(rule: Rule, value: str) -> str:
+    """Return a condition: a value is not the one that stands for an absent field."""
+    return f"{value} is not False" if rule.fallback is False else f"{value} != {rule.fallback!r}"
