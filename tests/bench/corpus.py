@@ -73,9 +73,17 @@ class Texts:
         return pool[start : start + length]
 
 
-# A kind of record: how often it comes, how long its line is, and how to make one with about that much text in it.
 Make = Callable[["Session", int], Record]
-Kind = tuple[int, Sizes, Make]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of record: how often it comes, how long its line is, how to make one with about that much text in it."""
+
+    weight: int
+    sizes: Sizes
+    make: Make
+    answer: "Kind | None" = None  # what follows it: a tool's result, right away or after `_BETWEEN` others
 
 
 class Session:
@@ -225,18 +233,22 @@ def _small(session: Session, size: int) -> Record:
     return {"type": "permission-mode", "permissionMode": "default", "sessionId": session.id}
 
 
-CLAUDE_CODE: list[Kind] = [
-    (1317, Sizes(868, 4006, 31414, 66795, 163829), _tool_result),
-    (1312, Sizes(1020, 1350, 3766, 10787, 38527), _tool_use),
-    (1084, Sizes(1270, 1872, 5950, 13226, 23515), _thinking),
-    (652, Sizes(922, 1177, 2537, 4936, 6151), _text),
-    (218, Sizes(498, 612, 8273, 47240, 48115), _prompt),
-    (571, Sizes(502, 879, 13676, 60000, 107867), _attachment),
-    (884, Sizes(567, 607, 2094, 33911, 91780), _progress),
-    (200, Sizes(446, 678, 850, 1623, 1887), _system),
-    (161, Sizes(139, 174, 8553, 46841, 47716), _queue),
-    (143, Sizes(236, 611, 1933, 4571, 4571), _snapshot),
-    (1000, Sizes(83, 105, 236, 343, 343), _small),
+CLAUDE_CODE = [
+    Kind(
+        1315,
+        Sizes(1020, 1350, 3766, 10787, 38527),
+        _tool_use,
+        Kind(0, Sizes(868, 4006, 31414, 66795, 163829), _tool_result),
+    ),
+    Kind(1084, Sizes(1270, 1872, 5950, 13226, 23515), _thinking),
+    Kind(652, Sizes(922, 1177, 2537, 4936, 6151), _text),
+    Kind(218, Sizes(498, 612, 8273, 47240, 48115), _prompt),
+    Kind(571, Sizes(502, 879, 13676, 60000, 107867), _attachment),
+    Kind(884, Sizes(567, 607, 2094, 33911, 91780), _progress),
+    Kind(200, Sizes(446, 678, 850, 1623, 1887), _system),
+    Kind(161, Sizes(139, 174, 8553, 46841, 47716), _queue),
+    Kind(143, Sizes(236, 611, 1933, 4571, 4571), _snapshot),
+    Kind(1000, Sizes(83, 105, 236, 343, 343), _small),
 ]
 
 
@@ -266,6 +278,12 @@ def _codex_output(session: Session, size: int) -> Record:
     output = f"Process exited with code 0\nOutput:\n{session.texts.code(size - 220)}"
     call = session.last_call("call_")
     return _item(session, "response_item", {"type": "function_call_output", "call_id": call, "output": output})
+
+
+def _codex_patched(session: Session, size: int) -> Record:
+    record = _codex_output(session, size)
+    record["payload"]["type"] = "custom_tool_call_output"
+    return record
 
 
 def _codex_reasoning(session: Session, size: int) -> Record:
@@ -349,16 +367,16 @@ def _codex_head(session: Session) -> Record:
     return _item(session, "session_meta", head)
 
 
-CODEX: list[Kind] = [
-    (250, Sizes(220, 330, 3200, 10700, 14600), _codex_call),
-    (250, Sizes(220, 320, 8400, 11600, 15500), _codex_output),
-    (90, Sizes(370, 1780, 9450, 20500, 24400), _codex_reasoning),
-    (220, Sizes(210, 470, 3450, 7400, 9400), _codex_message),
-    (20, Sizes(360, 449, 3200, 10700, 14600), _codex_patch),
-    (420, Sizes(707, 709, 712, 801, 801), _codex_tokens),
-    (420, Sizes(160, 240, 600, 1300, 2400), _codex_event),
-    (300, Sizes(400, 422, 728, 6783, 6823), _codex_completed),
-    (60, Sizes(621, 622, 962, 4804, 4804), _codex_turn),
+_CODEX_OUTPUT = Sizes(220, 320, 8400, 11600, 15500)
+CODEX = [
+    Kind(250, Sizes(220, 330, 3200, 10700, 14600), _codex_call, Kind(0, _CODEX_OUTPUT, _codex_output)),
+    Kind(20, Sizes(360, 449, 3200, 10700, 14600), _codex_patch, Kind(0, _CODEX_OUTPUT, _codex_patched)),
+    Kind(90, Sizes(370, 1780, 9450, 20500, 24400), _codex_reasoning),
+    Kind(220, Sizes(210, 470, 3450, 7400, 9400), _codex_message),
+    Kind(420, Sizes(707, 709, 712, 801, 801), _codex_tokens),
+    Kind(420, Sizes(160, 240, 600, 1300, 2400), _codex_event),
+    Kind(300, Sizes(400, 422, 728, 6783, 6823), _codex_completed),
+    Kind(60, Sizes(621, 622, 962, 4804, 4804), _codex_turn),
 ]
 
 # Whole files: their lengths as measured, and where the client would keep them.
@@ -368,15 +386,28 @@ FILE_SIZES = {
 }
 
 
+# In how many of a hundred cases another record stands between a call and its result, as measured.
+_BETWEEN = {"claude-code": 24, "codex": 1}
+
+
 def records(client: str, session: Session, dice: random.Random) -> Iterator[Record]:
     """Give the records of one session, without end."""
     kinds = CLAUDE_CODE if client == "claude-code" else CODEX
-    weights = list(accumulate(weight for weight, _, _ in kinds))
+    weights = list(accumulate(kind.weight for kind in kinds))
+
+    def draw() -> Kind:
+        return kinds[bisect_right(weights, dice.randrange(weights[-1]))]
+
     if client == "codex":
         yield _codex_head(session)
     while True:
-        _, sizes, make = kinds[bisect_right(weights, dice.randrange(weights[-1]))]
-        yield make(session, sizes.draw(dice))
+        kind = draw()
+        yield kind.make(session, kind.sizes.draw(dice))
+        if kind.answer is None:
+            continue
+        while dice.randrange(100) < _BETWEEN[client] and (other := draw()).answer is None:
+            yield other.make(session, other.sizes.draw(dice))
+        yield kind.answer.make(session, kind.answer.sizes.draw(dice))
 
 
 def write_file(file: Path, client: str, session: Session, dice: random.Random, size: int) -> int:
