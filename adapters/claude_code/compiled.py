@@ -2632,9 +2632,18 @@ CARRY_ID, CARRY_TIME = ('uuid', 'timestamp')
 CARRY_TIME_ONLY = False
 
 
+FIRST = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_system, 'attachment': None, 'progress': None, 'queue-operation': read_5_carry, 'last-prompt': read_5_carry, 'api-request': read_5_carry, 'api-request-blob': read_5_carry, 'api-request-shape': read_5_carry, 'summary': read_5_carry, 'ai-title': read_5_carry, 'custom-title': read_5_carry, 'agent-name': read_5_carry, 'file-history-snapshot': read_5_carry, 'file-history-delta': read_5_carry, 'fork-context-ref': read_5_carry, 'started': read_5_carry, 'result': read_5_carry, 'pond_origin': read_5_carry, 'mode': read_5_carry, 'permission-mode': read_5_carry, 'atis-latch': read_5_carry, 'cost-state': read_5_carry, 'tools-used': read_5_carry, 'pr-link': read_5_carry, 'teleported-from': read_5_carry, 'worktree-state': read_5_carry, 'bridge-session': read_5_carry, 'frame-link': read_5_carry, 'relocated': read_5_carry}
+
+
 def reader_of(r):
     """Return the function that reads this record: CARRY itself where a clause says to carry it."""
-    k = r.get('type', MISSING)
+    try:
+        k = r['type']
+        found = FIRST[k]
+        return CHOOSE[k](r) if found is None else found
+    except (KeyError, TypeError):
+        pass
+    k = at(r, 'type')
     if type(k) is str:
         choose = CHOOSE.get(k)
         return READERS.get(k, carry) if choose is None else choose(r)

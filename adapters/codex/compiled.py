@@ -6769,20 +6769,23 @@ CARRY_ID, CARRY_TIME = (None, 'timestamp')
 CARRY_TIME_ONLY = True
 
 
-TABLES = {'response_item': {**CHOOSE_1_RESPONSE_ITEM_READERS, **dict.fromkeys(CHOOSE_1_RESPONSE_ITEM_CHOOSE)}, 'event_msg': {**CHOOSE_10_EVENT_MSG_READERS, **dict.fromkeys(CHOOSE_10_EVENT_MSG_CHOOSE)}}
+FIRST = {'session_meta': read_0_session_meta, 'response_item': {**CHOOSE_1_RESPONSE_ITEM_READERS, **dict.fromkeys(CHOOSE_1_RESPONSE_ITEM_CHOOSE)}, 'compacted': read_17_compacted, 'message': None, 'reasoning': read_24_reasoning, 'function_call': None, 'custom_tool_call': read_27_custom_tool_call, 'function_call_output': read_28_function_call_output, 'custom_tool_call_output': read_29_custom_tool_call_output, 'function_result': read_30_function_result, 'event_msg': {**CHOOSE_10_EVENT_MSG_READERS, **dict.fromkeys(CHOOSE_10_EVENT_MSG_CHOOSE)}, 'pond_origin': read_37_carry, 'turn_context': read_37_carry, 'world_state': read_37_carry, 'token_usage_record': read_37_carry, 'inter_agent_communication_metadata': read_37_carry}
 UNSURE = {'response_item': CHOOSE_1_RESPONSE_ITEM_CHOOSE, 'event_msg': CHOOSE_10_EVENT_MSG_CHOOSE}
 
 
 def reader_of(r):
     """Return the function that reads this record: CARRY itself where a clause says to carry it."""
-    k = r.get('type', MISSING)
+    try:
+        k = r['type']
+        found = FIRST[k]
+        if type(found) is dict:
+            found = found[v := r['payload']['type']]
+            return UNSURE[k][v](r) if found is None else found
+        return CHOOSE[k](r) if found is None else found
+    except (KeyError, TypeError):
+        pass
+    k = at(r, 'type')
     if type(k) is str:
-        if k in TABLES:
-            try:
-                reader = TABLES[k][v := r['payload']['type']]
-                return UNSURE[k][v](r) if reader is None else reader
-            except (KeyError, TypeError):
-                pass
         choose = CHOOSE.get(k)
         return READERS.get(k, carry) if choose is None else choose(r)
     return choose_untyped(r) if k is MISSING else carry

@@ -33,34 +33,7 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
     out(f"CARRY_TIME_ONLY = {len(plan.otherwise.rules) == 1 and not plan.otherwise.implied and fields[1] is not None}")
     out()
     out()
-    # Worth asking first only where several discriminator values go on by the same path.
-    path = next((keys for keys, found in tables.items() if len(found) > 1), None)
-    if path is not None:
-        found = tables[path].items()
-        unsure = "**dict.fromkeys({}_CHOOSE)"
-        pairs = (f"{literal!r}: {{**{name}_READERS, {unsure.format(name)}}}" for literal, name in found)
-        out(f"TABLES = {{{', '.join(pairs)}}}")
-        out(f"UNSURE = {{{', '.join(f'{literal!r}: {name}_CHOOSE' for literal, name in found)}}}")
-        out()
-        out()
-    with out.block("def reader_of(r):"):
-        out('"""Return the function that reads this record: CARRY itself where a clause says to carry it."""')
-        if len(plan.discriminator) == 1:
-            out(f"k = r.get({plan.discriminator[0]!r}, MISSING)")
-        else:
-            out(f"k = at(r, {', '.join(map(repr, plan.discriminator))})")
-        with out.block("if type(k) is str:"):
-            if path is not None:  # what `choose` would find first, without the calls; whatever is odd is left to it
-                with out.block("if k in TABLES:"):
-                    with out.block("try:"):
-                        steps = "".join(f"[{key!r}]" for key in path)
-                        out(f"reader = TABLES[k][v := r{steps}]")
-                        out("return UNSURE[k][v](r) if reader is None else reader")
-                    with out.block("except (KeyError, TypeError):"):
-                        out("pass")
-            out("choose = CHOOSE.get(k)")
-            out("return READERS.get(k, carry) if choose is None else choose(r)")
-        out("return choose_untyped(r) if k is MISSING else carry")
+    _reader_of(plan, alone, literals, tables, out)
     out()
     out()
     with out.block("def read(r, c):"):
@@ -97,6 +70,43 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
         with out.block("if label not in WRITE:"):
             out("raise Broken(f'the mapping has no kind `{label}`')")
         out("return WRITE[label](events, c)")
+
+
+def _reader_of(
+    plan: Plan, alone: dict[str, str], literals: list[str], tables: dict[Keys, dict[str, str]], out: Source
+) -> None:  # fmt: skip
+    """Emit the choice itself: what the tables say of most records first, then the road that knows every odd one."""
+    # Looked into at once only where several discriminator values go on by the same path.
+    path = next((keys for keys, found in tables.items() if len(found) > 1), None)
+    further = {} if path is None else tables[path]
+    first = {literal: alone.get(literal, "None") for literal in literals}
+    first |= {literal: f"{{**{name}_READERS, **dict.fromkeys({name}_CHOOSE)}}" for literal, name in further.items()}
+    out(f"FIRST = {{{', '.join(f'{literal!r}: {found}' for literal, found in first.items())}}}")
+    if path is not None:
+        out(f"UNSURE = {{{', '.join(f'{literal!r}: {name}_CHOOSE' for literal, name in further.items())}}}")
+    out()
+    out()
+    with out.block("def reader_of(r):"):
+        out('"""Return the function that reads this record: CARRY itself where a clause says to carry it."""')
+        with out.block("try:"):
+            out(f"k = r{_steps(plan.discriminator)}")
+            out("found = FIRST[k]")
+            if path is not None:
+                with out.block("if type(found) is dict:"):
+                    out(f"found = found[v := r{_steps(path)}]")
+                    out("return UNSURE[k][v](r) if found is None else found")
+            out("return CHOOSE[k](r) if found is None else found")
+        with out.block("except (KeyError, TypeError):"):
+            out("pass")
+        out(f"k = at(r, {', '.join(map(repr, plan.discriminator))})")
+        with out.block("if type(k) is str:"):
+            out("choose = CHOOSE.get(k)")
+            out("return READERS.get(k, carry) if choose is None else choose(r)")
+        out("return choose_untyped(r) if k is MISSING else carry")
+
+
+def _steps(path: Keys) -> str:
+    return "".join(f"[{key!r}]" for key in path)
 
 
 def _carried_from(plan: Plan, target: str) -> str | None:
