@@ -38,6 +38,13 @@ class ClaudeCodeOutline(Outline):
     def notices(self, record: JsonObject) -> bool:
         return "parentUuid" in record or record.get("type") in _NOTED  # prompts hang on carried records too
 
+    def overhears(self, record: JsonObject, message_id: str) -> bool:
+        if self.branch is None or record.get("isSidechain") is True or record.get("type") in _NOTED:
+            return False  # no branch: perhaps nothing was looked at yet
+        self.thread = None
+        self._turn_of[hash(message_id)] = self._live[-1]  # all that `look` would find in it
+        return True
+
     def look(self, record: Record) -> Note | None:
         head, label, residue = record.events[0], record.label, record.residue
         if self.branch is None:

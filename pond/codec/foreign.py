@@ -12,7 +12,7 @@ from types import ModuleType
 
 from pond.codec.carried import fits
 from pond.codec.convert import Order, Session, Written, open_input
-from pond.codec.reader import Taker
+from pond.codec.reader import SessionReading, Taker
 from pond.codec.registry import CANONICAL, Adapter, adapter, clients
 from pond.codec.report import Report, Resume
 from pond.codec.source import open_regular
@@ -43,7 +43,7 @@ def retarget(session: Session, order: Order, report: Report, name: str) -> Sessi
     report.losses.append(losses)
     outline = outline_of(row, session.recall)
     if session.reading is not None and not order.keep_origin:
-        session.reading.carried = _passed_by(outline, adapter(row["source_agent"]).module, losses)
+        session.reading.carried = _passed_by(outline, adapter(row["source_agent"]).module, losses, session.reading)
     groups = iter(session.groups) if session.checked else sound(session.groups, losses)
     first = list(islice(groups, _OPENING))
     own = origin.session_in(first)
@@ -85,13 +85,18 @@ def retarget(session: Session, order: Order, report: Report, name: str) -> Sessi
     )
 
 
-def _passed_by(outline: Outline, module: ModuleType, losses: Losses) -> Taker:
+def _passed_by(outline: Outline, module: ModuleType, losses: Losses, reading: SessionReading) -> Taker:
     """Return who names carried records that say nothing to another client, before events are made of them."""
-    notices, record_left, inner = outline.notices, losses.record, outline.inner
+    notices, overhears, record_left, inner = outline.notices, outline.overhears, losses.record, outline.inner
+    is_new, id_field = reading.is_new, module.CARRY_ID
 
     def take(record: JsonObject, _: bytes) -> bool:
-        if notices(record) or record.get("type") == origin.KIND or not fits(record, module):
+        if record.get("type") == origin.KIND or not fits(record, module):
             return False
+        if notices(record):
+            own = record.get(id_field)
+            if not (own and is_new(own) and overhears(record, own)):
+                return False
         record_left(record, inner)
         return True
 

@@ -70,6 +70,13 @@ class Outline:
         """Tell whether a record that is carried whole deserves a closer look."""
         return False
 
+    def overhears(self, record: JsonObject, message_id: str) -> bool:
+        """Take in a carried record that `notices` points at from its own fields; tell whether `look` can be spared.
+
+        Its id comes for the first time. Of a file's first records some may wait for `look`, until that has been called.
+        """
+        return False
+
     def look(self, record: Record) -> Note | None:
         """Look at the next record; return what it is besides a plain one."""
         return None
