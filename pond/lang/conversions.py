@@ -127,19 +127,11 @@ def _read_json_text(value: Json, _: str | None) -> tuple[Json, ...] | None:
         return (value,)  # text that is not JSON is its own value; the mark says so
 
 
-# The text that was taken last, as bytes and as the string it came as. On the way back it is written next: then there is
-# no need to make another string, of which the encoder would have to make bytes once more.
-_last_taken = b"", ""
-
-
 def _take_json_text(value: Json, argument: str | None) -> tuple[Json, ...] | None:
     """Take text that re-encodes to itself at once: it was read exactly, and is spelled the way `write` spells it."""
-    global _last_taken
     try:
         found = _fast_loads(value)
-        text = value.encode()  # only a copy: the decoder had the string keep its bytes
-        if _fast_dumps(found) == text:
-            _last_taken = text, value
+        if _fast_dumps(found) == value.encode("utf-8"):
             return found, NO_MARK
     except (ValueError, TypeError, AttributeError):
         pass
@@ -163,9 +155,7 @@ def _mark_json_text(value: Json, values: tuple[Json, ...], _: str | None) -> Jso
 def _write_json_text(values: tuple[Json, ...], mark: Json, _: str | None) -> Json:
     if mark is NO_MARK:
         try:
-            text = _fast_dumps(values[0])
-            taken, string = _last_taken
-            return string if text == taken else text.decode()
+            return _fast_dumps(values[0]).decode("utf-8")
         except TypeError:
             return encode(values[0]).decode("utf-8")
     if mark == "value" or mark == "text":

@@ -207,24 +207,6 @@ def test_every_spelling_of_json_comes_back(value: Json, style: Callable[[Json], 
     assert same(values[0], value)
 
 
-@given(text=st.text(), styled=st.sampled_from(STYLES))
-def test_json_that_is_taken_at_once_is_what_slow_reading_gives(text: str, styled: Callable[[Json], str]) -> None:
-    conversion = CONVERSIONS["json_text"]
-    for value in (encode([text]).decode(), styled([text]), text):
-        assert same(conversion.taker(value, None), conversion.take(value, None))
-
-
-def test_a_value_changed_after_it_was_taken_is_written_as_it_is_now() -> None:
-    conversion = CONVERSIONS["json_text"]
-    assert conversion.write is not None
-    taken = conversion.taker('{"café":[1]}', None)
-    assert taken is not None
-    value, mark = taken
-    assert conversion.write((value,), mark, None) == '{"café":[1]}'
-    value["café"].append(2)
-    assert conversion.write((value,), mark, None) == '{"café":[1,2]}'
-
-
 @given(st.text(alphabet='{}[]",:0123456789.eE+-truefalsn \\u"', max_size=30))
 def test_almost_json_comes_back(text: str) -> None:
     there_and_back("json_text", text)
