@@ -547,10 +547,10 @@ def write_0_user(events, c):
         r__message = {}
     r['message'] = r__message
     r['type'] = 'user'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K15)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
-        if remembered == 2 and 'uuid' not in r:
+        if remembered == 1 and 'uuid' not in r:
             r['uuid'] = first['id']
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -1551,10 +1551,10 @@ def write_1_assistant(events, c):
         r__message = {}
     r['message'] = r__message
     r['type'] = 'assistant'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K15)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
-        if remembered == 2 and 'uuid' not in r:
+        if remembered == 1 and 'uuid' not in r:
             r['uuid'] = first['id']
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -1976,10 +1976,10 @@ def write_2_system(events, c):
     if r is None:
         r = {}
     r['type'] = 'system'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K15)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
-        if remembered == 2 and 'uuid' not in r:
+        if remembered == 1 and 'uuid' not in r:
             r['uuid'] = first['id']
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -2233,10 +2233,10 @@ def write_3_attachment_queued_command(events, c):
         r = {}
     r__attachment = r.setdefault('attachment', {})
     r['type'] = 'attachment'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K15)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
-        if remembered == 2 and 'uuid' not in r:
+        if remembered == 1 and 'uuid' not in r:
             r['uuid'] = first['id']
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -2421,10 +2421,10 @@ def write_4_attachment_file_file(events, c):
     r__attachment__content = r__attachment.setdefault('content', {})
     r__attachment__content__file = r__attachment__content.setdefault('file', {})
     r['type'] = 'attachment'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K15)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
-        if remembered == 2 and 'uuid' not in r:
+        if remembered == 1 and 'uuid' not in r:
             r['uuid'] = first['id']
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -2542,10 +2542,10 @@ def write_5_carry(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K15)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
-        if remembered == 2 and 'uuid' not in r:
+        if remembered == 1 and 'uuid' not in r:
             r['uuid'] = first['id']
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']

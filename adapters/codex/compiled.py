@@ -179,8 +179,8 @@ def write_0_session_meta(events, c):
         r = {}
     r__payload = r.setdefault('payload', {})
     r['type'] = 'session_meta'
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -470,12 +470,12 @@ def write_1_response_item_message_user(events, c):
     r__payload = r.setdefault('payload', {})
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
-        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+        if remembered == 1 and (r__payload_bare or 'id' not in r__payload):
             r__payload['id'] = first['id']
         if (r__payload_bare or 'type' not in r__payload):
             r__payload['type'] = 'message'
@@ -817,12 +817,12 @@ def write_2_response_item_message_assistant(events, c):
     r__payload = r.setdefault('payload', {})
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
-        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+        if remembered == 1 and (r__payload_bare or 'id' not in r__payload):
             r__payload['id'] = first['id']
         if 'openai' in options and (r__payload_bare or 'phase' not in r__payload):
             t0 = v.get('phase', MISSING) if type(v := options['openai']) is dict else MISSING
@@ -1036,12 +1036,12 @@ def write_3_response_item_message_developer_(events, c):
     r__payload = r.setdefault('payload', {})
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
-        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+        if remembered == 1 and (r__payload_bare or 'id' not in r__payload):
             r__payload['id'] = first['id']
         if (r__payload_bare or 'content' not in r__payload) and 'content' in first:
             r__payload['content'] = W_texts((first['content'],), NO_MARK, 'input_text')
@@ -1239,8 +1239,8 @@ def write_4_response_item_no_type_user(events, c):
         r = {}
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -1439,8 +1439,8 @@ def write_5_response_item_no_type_assistant(events, c):
         r = {}
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -1618,12 +1618,12 @@ def write_6_response_item_agent_message(events, c):
         r = {}
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
-        if remembered == 2 and 'id' not in r__payload:
+        if remembered == 1 and 'id' not in r__payload:
             r__payload['id'] = first['id']
         if 'type' not in r__payload:
             r__payload['type'] = 'agent_message'
@@ -1854,12 +1854,12 @@ def write_7_response_item_reasoning(events, c):
     r__payload = r.setdefault('payload', {})
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
-        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+        if remembered == 1 and (r__payload_bare or 'id' not in r__payload):
             r__payload['id'] = first['id']
         if 'openai' in options and (r__payload_bare or 'encrypted_content' not in r__payload):
             t0 = v.get('encrypted_content', MISSING) if type(v := options['openai']) is dict else MISSING
@@ -2071,12 +2071,12 @@ def write_8_response_item_function_call(events, c):
     r__payload = r.setdefault('payload', {})
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
-        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+        if remembered == 1 and (r__payload_bare or 'id' not in r__payload):
             r__payload['id'] = first['id']
         if (r__payload_bare or 'type' not in r__payload):
             r__payload['type'] = 'function_call'
@@ -2229,12 +2229,12 @@ def write_9_response_item_custom_tool_call(events, c):
     r__payload = r.setdefault('payload', {})
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
-        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+        if remembered == 1 and (r__payload_bare or 'id' not in r__payload):
             r__payload['id'] = first['id']
         if (r__payload_bare or 'type' not in r__payload):
             r__payload['type'] = 'custom_tool_call'
@@ -2386,12 +2386,12 @@ def write_10_response_item_function_call_output_(events, c):
     r__payload = r.setdefault('payload', {})
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
-        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+        if remembered == 1 and (r__payload_bare or 'id' not in r__payload):
             r__payload['id'] = first['id']
     else:
         absent = pond['absent'] if 'absent' in pond else ()
@@ -2534,12 +2534,12 @@ def write_11_response_item_web_search_call_(events, c):
     r__payload = r.setdefault('payload', {})
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
-        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+        if remembered == 1 and (r__payload_bare or 'id' not in r__payload):
             r__payload['id'] = first['id']
     else:
         absent = pond['absent'] if 'absent' in pond else ()
@@ -2688,12 +2688,12 @@ def write_12_response_item_tool_search_call(events, c):
     r__payload = r.setdefault('payload', {})
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
-        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+        if remembered == 1 and (r__payload_bare or 'id' not in r__payload):
             r__payload['id'] = first['id']
     else:
         absent = pond['absent'] if 'absent' in pond else ()
@@ -2842,12 +2842,12 @@ def write_13_response_item_tool_search_output(events, c):
     r__payload = r.setdefault('payload', {})
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
-        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+        if remembered == 1 and (r__payload_bare or 'id' not in r__payload):
             r__payload['id'] = first['id']
         if (r__payload_bare or 'type' not in r__payload):
             r__payload['type'] = 'tool_search_output'
@@ -2968,12 +2968,12 @@ def write_14_response_item_image_generation_call(events, c):
     r__payload = r.setdefault('payload', {})
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K10)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
-        if remembered == 2 and (r__payload_bare or 'id' not in r__payload):
+        if remembered == 1 and (r__payload_bare or 'id' not in r__payload):
             r__payload['id'] = first['id']
         if (r__payload_bare or 'type' not in r__payload):
             r__payload['type'] = 'image_generation_call'
@@ -3080,8 +3080,8 @@ def write_15_response_item_tool_call(events, c):
     r__payload = r.setdefault('payload', {})
     r__payload__function = r__payload.setdefault('function', {})
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -3206,8 +3206,8 @@ def write_16_response_item_tool_result(events, c):
     r__payload = r.setdefault('payload', {})
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -3312,8 +3312,8 @@ def write_17_compacted(events, c):
         r = {}
     r__payload = r.setdefault('payload', {})
     r['type'] = 'compacted'
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -3366,8 +3366,8 @@ def write_18_untyped_state(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     return r
 
 
@@ -3421,8 +3421,8 @@ def write_19_untyped_instructions_id(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -3495,8 +3495,8 @@ def write_20_untyped_session_no_role(events, c):
     if r is None:
         r = {}
     r__session = r.setdefault('session', {})
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'timestamp' not in r__session and 'timestamp' in first:
             r__session['timestamp'] = first['timestamp']
@@ -3735,10 +3735,10 @@ def write_21_message_user(events, c):
     if r is None:
         r = {}
     r['type'] = 'message'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
     if plain:
-        if remembered == 2 and 'id' not in r:
+        if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
         if 'role' not in r:
             r['role'] = 'user'
@@ -3968,10 +3968,10 @@ def write_22_message_assistant(events, c):
     if r is None:
         r = {}
     r['type'] = 'message'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
     if plain:
-        if remembered == 2 and 'id' not in r:
+        if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
         if 'role' not in r:
             r['role'] = 'assistant'
@@ -4100,10 +4100,10 @@ def write_23_message_developer_(events, c):
     if r is None:
         r = {}
     r['type'] = 'message'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
     if plain:
-        if remembered == 2 and 'id' not in r:
+        if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
         if 'content' not in r and 'content' in first:
             r['content'] = W_texts((first['content'],), NO_MARK, 'input_text')
@@ -4277,10 +4277,10 @@ def write_24_reasoning(events, c):
     if r is None:
         r = {}
     r['type'] = 'reasoning'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
     if plain:
-        if remembered == 2 and 'id' not in r:
+        if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
         if 'openai' in options and 'encrypted_content' not in r:
             t0 = v.get('encrypted_content', MISSING) if type(v := options['openai']) is dict else MISSING
@@ -4439,8 +4439,8 @@ def write_25_function_call_function(events, c):
         r = {}
     r__function = r.setdefault('function', {})
     r['type'] = 'function_call'
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'created_at' not in r and 'timestamp' in first:
             r['created_at'] = first['timestamp']
@@ -4571,10 +4571,10 @@ def write_26_function_call(events, c):
     if r is None:
         r = {}
     r['type'] = 'function_call'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
     if plain:
-        if remembered == 2 and 'id' not in r:
+        if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
     else:
         absent = pond['absent'] if 'absent' in pond else ()
@@ -4701,10 +4701,10 @@ def write_27_custom_tool_call(events, c):
     if r is None:
         r = {}
     r['type'] = 'custom_tool_call'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
     if plain:
-        if remembered == 2 and 'id' not in r:
+        if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
     else:
         absent = pond['absent'] if 'absent' in pond else ()
@@ -4831,10 +4831,10 @@ def write_28_function_call_output(events, c):
     if r is None:
         r = {}
     r['type'] = 'function_call_output'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
     if plain:
-        if remembered == 2 and 'id' not in r:
+        if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
     else:
         absent = pond['absent'] if 'absent' in pond else ()
@@ -4955,10 +4955,10 @@ def write_29_custom_tool_call_output(events, c):
     if r is None:
         r = {}
     r['type'] = 'custom_tool_call_output'
-    remembered = len(pond)
-    plain = remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == K52)
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
     if plain:
-        if remembered == 2 and 'id' not in r:
+        if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
     else:
         absent = pond['absent'] if 'absent' in pond else ()
@@ -5069,8 +5069,8 @@ def write_30_function_result(events, c):
     if r is None:
         r = {}
     r['type'] = 'function_result'
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'created_at' not in r and 'timestamp' in first:
             r['created_at'] = first['timestamp']
@@ -5276,8 +5276,8 @@ def write_31_untyped_user_message(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'created_at' not in r and 'timestamp' in first:
             r['created_at'] = first['timestamp']
@@ -5593,8 +5593,8 @@ def write_32_untyped_user(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'created_at' not in r and 'timestamp' in first:
             r['created_at'] = first['timestamp']
@@ -5833,8 +5833,8 @@ def write_33_untyped_assistant_message(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'created_at' not in r and 'timestamp' in first:
             r['created_at'] = first['timestamp']
@@ -6155,8 +6155,8 @@ def write_34_untyped_assistant(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'created_at' not in r and 'timestamp' in first:
             r['created_at'] = first['timestamp']
@@ -6364,8 +6364,8 @@ def write_35_untyped_tool(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'role' not in r:
             r['role'] = 'tool'
@@ -6442,8 +6442,8 @@ def write_36_untyped_developer__content(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'content' not in r and 'content' in first and first['content'] != '':
             r['content'] = first['content']
@@ -6500,8 +6500,8 @@ def write_37_carry(events, c):
     r = options.get('source')
     if r is None:
         r = {}
-    remembered = len(pond)
-    plain = remembered == 2 and 'seq' in pond
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']

@@ -58,7 +58,7 @@ class Writer:
             self._hold()
             if kind.literal is not None:
                 self._put("r", self.holders, self.plan.discriminator, repr(kind.literal))
-            out("remembered = len(pond)")
+            out("remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number")
             out(f"plain = {self._plain()}")
             if kind.rules or kind.implied:
                 with out.block("if plain:"):
@@ -76,9 +76,9 @@ class Writer:
         """Return a condition: nothing was remembered of the record, or only that it has no id of its own."""
         rule, names = self.kind.id_rule, list(map(dotted, self._sources()))
         if rule is None or names.count(dotted(rule.source)) > 1:  # a key with a dot in it may share the id's name
-            return "remembered == 2 and 'seq' in pond"
+            return "remembered == 1"
         derived = self.out.constant(repr([dotted(rule.source)]))
-        return f"remembered < 4 and 'seq' in pond and (remembered == 2 or pond.get('absent') == {derived})"
+        return f"remembered == 1 or (remembered == 2 and pond.get('absent') == {derived})"
 
     def _sources(self) -> list[Keys]:
         return [rule.source for rule in self.kind.rules] + [rule.source for rule in self.kind.implied]
@@ -137,7 +137,7 @@ class Writer:
         if rule.targets == ("id",):
             own = "pond.get('id', first['id'])"
             if remembered is None:  # the only one that may be known to be absent
-                tests, own = ["remembered == 2", *tests], "first['id']"
+                tests, own = ["remembered == 1", *tests], "first['id']"
             with self.out.block(f"if {' and '.join(tests)}:"):
                 self._put(base, holders, rule.source, own)
             return
