@@ -91,6 +91,7 @@ class Order:
     keep_origin: bool = False
     paths: tuple[tuple[str, str], ...] = ()  # directories, and what they are to be called
     too_deep: dict[str, Diagnostic] = field(default_factory=dict)  # sessions whose family the target cannot hold
+    marks: bool = False  # somebody will ask where a later reading can go on
     defer: bool = False  # a session that goes to another client has to wait: nobody knows its family yet
 
 
@@ -162,7 +163,7 @@ def _as_document(file: BinaryIO, name: str, path: Path | None, report: Report) -
 def _source_sessions(
     owner: Adapter, source: Source, report: Report, order: Order, resume: Resume | None
 ) -> Iterator[Session]:
-    reader = _reader(owner, source, report, order.project, resume)
+    reader = _reader(owner, source, report, order, resume)
     report.sessions += 1
     if order.to == owner.client and source.form == "lines" and not order.paths:
         # Both faces meet here: what is written proves what was read, and one proof is enough.
@@ -175,14 +176,12 @@ def _source_sessions(
     )  # fmt: skip
 
 
-def _reader(
-    owner: Adapter, source: Source, report: Report, project: str | None, resume: Resume | None
-) -> SessionReader:  # fmt: skip
+def _reader(owner: Adapter, source: Source, report: Report, order: Order, resume: Resume | None) -> SessionReader:
     if resume is None:
-        return SessionReader(owner, source, report, project)
+        return SessionReader(owner, source, report, order.project, order.marks)
     from pond.codec.resume import ResumedReader
 
-    return ResumedReader(owner, source, report, project, resume)
+    return ResumedReader(owner, source, report, order.project, resume)
 
 
 def _canonical_sessions(reader: CanonicalReader, report: Report) -> Iterator[Session]:

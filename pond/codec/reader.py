@@ -62,7 +62,6 @@ class SessionReading(Reading):
     def __init__(self, session: JsonObject, source: Source, report: Report) -> None:
         super().__init__(session["id"], session["project"], session.get("created_at"))
         self.source, self.report = source, report
-        self.calls: Calls = Calls()
         self.number = 0
         self.line = b""
         self.carried: Taker | None = None  # who takes carried records as they are, before anything is made of them
@@ -148,11 +147,15 @@ def _ignore(_: str) -> None:
 class SessionReader:
     """One session in a source, ready to be streamed."""
 
-    def __init__(self, adapter: Adapter, source: Source, report: Report, project: str | None = None) -> None:
+    def __init__(
+        self, adapter: Adapter, source: Source, report: Report, project: str | None = None, marks: bool = False
+    ) -> None:  # fmt: skip
         self.adapter, self.source, self.report = adapter, source, report
         self.session = gather(adapter.module, source, project)
         self.basis = xxhash.xxh3_64_hexdigest(encode(self.session))  # what the records are read by, besides themselves
         self.context = SessionReading(self.session, source, report)
+        if marks:
+            self.context.calls = Calls()
         self.observer = adapter.observer()
         self.taken, self.ended = 0, False  # how many records, and whether these are all
         self.fault = 0  # the number of the last line that is no JSON
@@ -241,7 +244,10 @@ class SessionReader:
         return self.source.blocks()
 
     def mark(self) -> Mark | None:
-        """Return where a later reading can go on, when all records are read; None where it has to begin anew."""
+        """Return where a later reading can go on, when all records are read; None where it has to begin anew.
+
+        Only a reader that was told so when it was made `marks` what that takes.
+        """
         from pond.codec.resume import mark_of
 
         return mark_of(self)

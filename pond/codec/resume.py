@@ -72,6 +72,7 @@ def mark_of(reader: SessionReader) -> Mark | None:
     if not isinstance(source, LineSource):
         return None
     assert reader.ended, "a mark is taken after the last record"
+    assert isinstance(context.calls, Calls), "the reader was not told that it marks"
     offset, lines = source.end
     if reader.fault > lines:  # the last line has no line feed and is no JSON: it is taken when it is complete
         offset = context.place

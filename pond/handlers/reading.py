@@ -133,7 +133,7 @@ def _attempt(task: Task) -> Iterator[Frame]:
 
 
 def _order(task: Task) -> Order:
-    return Order(CANONICAL, task.client, task.project)
+    return Order(CANONICAL, task.client, task.project, marks=True)
 
 
 def _session(session: Session, task: Task, report: Report) -> Iterator[Frame]:

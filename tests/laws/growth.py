@@ -52,7 +52,7 @@ def read_part(path: Path, client: str, resume: Resume | None = None) -> Part:
     """Read a session file, from the beginning or from a mark on."""
     report = Report()
     with open(path, "rb") as file:
-        found = open_input(file, str(path), path, Order(CANONICAL, client), report, resume)
+        found = open_input(file, str(path), path, Order(CANONICAL, client, marks=True), report, resume)
         (session,) = found.sessions
         groups = [*session.groups]
         return Part(session.row, groups, session.mark(), report)
