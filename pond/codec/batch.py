@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from pond.codec.convert import Deferred, Order, Session, find_files, open_input, write_canonical
+from pond.codec.convert import Deferred, Order, Session, find_files, open_input, uncollected, write_canonical
 from pond.codec.detect import detect
 from pond.codec.output import NewFile
 from pond.codec.placing import CANONICAL_SUFFIX, as_written, layout, place_session, safe_beside
@@ -141,7 +141,8 @@ def convert_job(job: Job, order: Order, target: Path | None, spool: Path) -> Rep
     """Convert one input into its place in `target` (or in the spool); whatever goes wrong is in the report."""
     report = Report(files=1)
     try:
-        return _converted(job, order, target, spool, report)
+        with uncollected():  # from the start: what is decoded to see whose file it is would be looked through, too
+            return _converted(job, order, target, spool, report)
     except Deferred:
         return Report(deferred=True)
 

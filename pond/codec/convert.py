@@ -200,7 +200,7 @@ def _counted(groups: Groups, report: Report) -> Groups:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Pause the cycle collector: events are trees, freed as they go, and looking for cycles among them only costs."""
     was_on = gc.isenabled()
     gc.disable()
@@ -217,7 +217,7 @@ def write_canonical(session: Session, out: BinaryIO, progress: Tick = _no_tick) 
     write(encode_line(session.row))
     if session.reading is not None:
         session.reading.carried = canonical_lines(session.reading, adapter(session.row["source_agent"]).module, out)
-    with _uncollected():
+    with uncollected():
         for number, events in enumerate(session.groups):
             for event in events:
                 write(encode_line(event))
@@ -239,7 +239,7 @@ def write_native(
     write, record_of, back = out.write, writer.record, session.reading if session.back else None
     if back is not None:
         back.carried = native_lines(back, owner.module, out)
-    with _uncollected():
+    with uncollected():
         for number, events in enumerate(session.groups):
             if type(value := record_of(events)) is SideFile:
                 beside.append(value)

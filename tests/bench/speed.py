@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import orjson
 
-from pond.codec.convert import Order, Session, open_input, write_canonical, write_native
+from pond.codec.convert import Order, Session, open_input, uncollected, write_canonical, write_native
 from pond.codec.report import Report
 from pond.codec.source import BUFFER, open_regular
 from pond.diagnostics.diagnostic import SourceFault
@@ -31,7 +31,7 @@ def decode_and_encode(file: Path) -> None:
 def convert(file: Path, to: str, out: BinaryIO) -> None:
     """Convert one file by the calls that `pond convert` makes."""
     report = Report()
-    with open_regular(file) as source:
+    with uncollected(), open_regular(file) as source:
         for session in open_input(source, str(file), file, Order(to), report).sessions:
             write(session, to, out, report)
     assert report.errors == 0, report.faults[:3]
