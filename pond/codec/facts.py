@@ -7,7 +7,7 @@ from types import ModuleType
 
 from pond.codec.origins import Plan, Wanted, plan_of
 from pond.codec.paths import captures
-from pond.codec.source import BEGINNING, HEAD, Source
+from pond.codec.source import HEAD, Source
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.lang.runtime import MISSING, at
@@ -67,41 +67,49 @@ def _first_values(plan: Plan, source: Source) -> dict[int, str]:
     """Return the first fitting value of every record origin that can still matter, by the number of what is wanted."""
     found: dict[int, str] = {}
     wanted = plan.wanted(found)
-    late: tuple[Wanted, ...] | None = None  # what is still wanted after the first few records
-    for index, record in enumerate(source.first_values()):
-        if index == BEGINNING:
-            late = wanted
+    for record in source.first_values():
         for want in wanted:
             value = record
-            for key in want.keys:  # as `at` does: most records of a head have nothing of what is wanted
+            for key in want.keys:  # as `at` does: most records have nothing of what is wanted
                 if type(value) is not dict or key not in value:
                     break
                 value = value[key]
             else:
-                if late is None or _can_be_searched(source, index, wanted, late):
-                    found |= _values(wanted, record, plan.module)
-                    wanted = plan.wanted(found)
+                found |= _values(wanted, record, plan.module)
+                wanted = plan.wanted(found)
                 break
         if not wanted:
             return found
+    _look_in_head(plan, source, found)
     _look_everywhere(plan, source, found)
     return found
 
 
-def _can_be_searched(source: Source, index: int, wanted: Sequence[Wanted], late: Sequence[Wanted]) -> bool:
-    """Tell whether a search of the head's bytes for words leads to a line behind the first few.
-
-    It does not see words that are spelled with escapes, nor where the last line goes on behind the head. Such a line
-    has no say in what a session is called, whether it is searched for or decoded (lance-deterministic-pk).
-    """
-    lines = source.first_lines()
-    seen = sum(map(len, lines[:BEGINNING]))
-    return seen < HEAD and _may_hold(source.head()[seen:], late) and _may_hold(lines[index], wanted)
+def _look_in_head(plan: Plan, source: Source, found: dict[int, str]) -> None:
+    """Look at the lines of the file's head that can hold what is wanted; the first ones were looked at already."""
+    # Searching bytes is far cheaper than decoding, even what the reader would not have to decode again: values that
+    # wait for their turn have left the processor's cache by then.
+    seen = sum(map(len, source.first_lines()))
+    if seen >= HEAD or not _may_hold(source.head(seen), plan.wanted(found)):
+        return
+    for offset, _, line in source.lines():
+        wanted = plan.wanted(found)
+        if offset > HEAD or not wanted:
+            return
+        if _may_hold(line, wanted):
+            found |= _values_in(line, wanted, plan.module)
 
 
 def _may_hold(text: bytes, wanted: Sequence[Wanted]) -> bool:
     """Tell whether a wanted value can be in JSON text: a word that is not in the text is not in the record."""
-    return any(all(word in text for word in want.words) for want in wanted)
+    absent: set[bytes] = set()
+    for want in wanted:
+        if absent.isdisjoint(want.words):
+            missing = next((word for word in want.words if word not in text), None)
+            if missing is None:
+                return True
+            absent.add(missing)
+    return False
 
 
 def _look_everywhere(plan: Plan, source: Source, found: dict[int, str]) -> None:
@@ -110,12 +118,16 @@ def _look_everywhere(plan: Plan, source: Source, found: dict[int, str]) -> None:
         if want.field in _UNBOUNDED and want.of is None and want in plan.wanted(found):
             # Searching bytes is far cheaper than decoding.
             for line in source.lines_with(want.words[0]):
-                try:
-                    found |= _values(plan.wanted(found), decode_unproved(line, lambda _: None), plan.module)
-                except NotJson:
-                    continue
+                found |= _values_in(line, plan.wanted(found), plan.module)
                 if want not in plan.wanted(found):
                     break
+
+
+def _values_in(line: bytes, wanted: Sequence[Wanted], module: ModuleType) -> dict[int, str]:
+    try:
+        return _values(wanted, decode_unproved(line, lambda _: None), module)
+    except NotJson:
+        return {}
 
 
 def _values(wanted: Sequence[Wanted], record: Json, module: ModuleType) -> dict[int, str]:

@@ -10,7 +10,7 @@ import os
 import stat
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -62,11 +62,11 @@ class Source(Protocol):
     def lines_with(self, needle: bytes) -> Iterator[bytes]:
         """Yield the lines that contain `needle`."""
 
-    def head(self) -> bytes:
-        """Return the first bytes, enough to see what the first lines are about."""
+    def head(self, start: int) -> bytes:
+        """Return the first bytes from `start` on, to see what the first lines are about; nobody reads on meanwhile."""
 
     def first_lines(self) -> list[bytes]:
-        """Return the first lines, to look at: those that begin in the head, and BEGINNING at least."""
+        """Return the first lines, to look at."""
 
     def first_values(self) -> Iterator[Json]:
         """Yield the value of each of the first lines, to look at; NOT_JSON where it has none."""
@@ -89,16 +89,8 @@ class _Beginning(ABC):
 
     def first_lines(self) -> list[bytes]:
         if self._first is None:
-            first: list[bytes] = []
-            offsets: list[int] = []
-            for offset, _, line in self.lines():
-                if offset > HEAD and len(first) >= BEGINNING:
-                    break
-                first.append(line)
-                offsets.append(offset)
-                if offset + len(line) > HEAD and len(first) >= BEGINNING:
-                    break  # the next one begins behind the head: it need not be read to know that
-            self._first, self._offsets = first, offsets
+            opening = list(islice(self.lines(), BEGINNING))
+            self._first, self._offsets = [line for _, _, line in opening], [offset for offset, _, _ in opening]
         return self._first
 
     def first_values(self) -> Iterator[Json]:
@@ -173,8 +165,9 @@ class LineSource(_Beginning):
             raise EOFError
         return last == b"\n"
 
-    def head(self) -> bytes:
-        return os.pread(self._file.fileno(), HEAD, 0)
+    def head(self, start: int) -> bytes:
+        self._file.seek(start)
+        return self._file.read(HEAD - start)  # from the buffer, which the first lines have filled
 
     def line_at(self, offset: int) -> bytes:
         return next(self.lines_from(offset))[1]
@@ -225,8 +218,8 @@ class DocumentSource(_Beginning):
     def lines_with(self, needle: bytes) -> Iterator[bytes]:
         return (line for line in self._lines if needle in line)
 
-    def head(self) -> bytes:
-        return b"\n".join(self._lines)
+    def head(self, start: int) -> bytes:
+        return b"\n".join(self._lines)[start:]
 
 
 def open_document(
