@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from pond.substrate.retry import steadily
@@ -19,6 +19,7 @@ from pond.substrate.table import Index, Table
 
 FRAGMENTS = 50  # a commit slows down with the number of fragments; beyond this many they are put together
 SEGMENTS = 8  # parts an index may have before they are merged: adding one is cheap, asking many is not
+_BEGUN = ".tmp"  # how a file is called in a directory until it is whole
 _HINT = "_versions/latest_version_hint.json"  # beside the manifests, of no version in particular
 
 Result = TypeVar("Result")
@@ -110,7 +111,17 @@ def clean(store: Store, table: Table, older_than: timedelta, *, alone: bool = Fa
             older_than=older_than, delete_unverified=alone, error_if_tagged_old_versions=False
         ),
     )  # fmt: skip
+    if alone and store.catalog.is_local:
+        _remove_begun(store, table)
     return int(stats.bytes_removed)
+
+
+def _remove_begun(store: Store, table: Table) -> None:
+    """Delete what a killed writer left under a name of the moment, which no version and no clean-up knows."""
+    folder = Path(store.handle(table).uri)
+    for path in leftovers(store, table):
+        if PurePosixPath(path).name.startswith(_BEGUN):
+            (folder / path).unlink(missing_ok=True)
 
 
 def purge(store: Store, table: Table, *, alone: bool = False) -> list[str]:

@@ -262,6 +262,17 @@ def _ends(place: Path, ordinary: Path, begun: bool) -> None:
     assert is_gone(place, ordinary)
 
 
+def test_a_file_that_a_killed_writer_only_began_goes_where_no_other_writes(place: Path, ordinary: Path) -> None:
+    begun = place / f"{SESSIONS.name}.lance" / "_transactions" / ".tmpQ3xY7z"
+    begun.write_bytes(b"")
+    there = store(place)
+    assert erase(there, [family(there, "5ec0de")]).left == {SESSIONS.name: [f"_transactions/{begun.name}"]}
+    assert unfinished(there) == ["5ec0de"]
+    assert erase(there, [family(there, "5ec0de")], alone=True).left == {}
+    assert not begun.exists()
+    assert is_gone(place, ordinary)
+
+
 def test_it_ends_what_it_began_when_it_is_killed(before: Path, ordinary: Path, tmp_path: Path) -> None:
     def command(place: Path) -> list[str]:
         return [*POND, "erase", "5ec0de", "--yes", "--lake", str(place)]
