@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 from pond.substrate.retry import steadily
@@ -111,17 +111,18 @@ def clean(store: Store, table: Table, older_than: timedelta, *, alone: bool = Fa
             older_than=older_than, delete_unverified=alone, error_if_tagged_old_versions=False
         ),
     )  # fmt: skip
-    if alone and store.catalog.is_local:
+    if alone:
         _remove_begun(store, table)
     return int(stats.bytes_removed)
 
 
 def _remove_begun(store: Store, table: Table) -> None:
     """Delete what a killed writer left under a name of the moment, which no version and no clean-up knows."""
-    folder = Path(store.handle(table).uri)
-    for path in leftovers(store, table):
-        if PurePosixPath(path).name.startswith(_BEGUN):
-            (folder / path).unlink(missing_ok=True)
+    begun = [path for path in leftovers(store, table) if PurePosixPath(path).name.startswith(_BEGUN)]
+    if begun:
+        files = store.handle(table).new_file_session()
+        for path in begun:
+            files.delete_file(path)
 
 
 def purge(store: Store, table: Table, *, alone: bool = False) -> list[str]:

@@ -24,8 +24,8 @@ Best = dict[tuple[str, str], dict[Path, float]]
 
 
 def decode_and_encode(file: Path) -> None:
-    """Do the least any converter must do: read each line, decode it, encode it."""
-    with file.open("rb") as lines:
+    """Do the least any converter must do: read each line, as pond reads it, decode it, encode it."""
+    with open_regular(file) as lines:
         for line in lines:
             orjson.dumps(orjson.loads(line))
 
