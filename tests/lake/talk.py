@@ -2,6 +2,8 @@
 
 import base64
 import time
+from typing import Any
+from unittest.mock import patch
 
 from pond.handlers.import_ import import_
 from pond.model.json_text import JsonObject
@@ -61,12 +63,12 @@ def slow_import(place: str, archive: str) -> None:
 
     insert = write.insert
 
-    def told(*arguments: object) -> int:
-        done = insert(*arguments)  # type: ignore[arg-type]
+    def told(*arguments: Any) -> int:
+        done = insert(*arguments)
         print(done, flush=True)
         time.sleep(0.2)
         return done
 
     merge._ROWS = 300
-    write.insert = told  # type: ignore[assignment]
-    import_(Store(Catalog(place)), Path(archive))
+    with patch.object(write, "insert", told):
+        import_(Store(Catalog(place)), Path(archive))

@@ -2,7 +2,9 @@
 
 from base64 import b64encode
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from pond.model.equal import same
@@ -56,9 +58,9 @@ def test_neighbours_are_read_together(store: Store, monkeypatch: pytest.MonkeyPa
     asked = []
     rows = read.rows
 
-    def counted(*arguments: object, **more: object) -> object:
+    def counted(*arguments: Any, **more: Any) -> pa.Table:
         asked.append(arguments)
-        return rows(*arguments, **more)  # type: ignore[arg-type]
+        return rows(*arguments, **more)
 
     session_id = max(_ids(store), key=lambda one: sum(1 for _ in load.groups(store, one)))
     groups = list(load.groups(store, session_id))
