@@ -5,7 +5,7 @@ from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISS
 from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of
 
 DIGEST = 'd2af479fb872bf79'
-COMPILER = 6
+COMPILER = 7
 CLIENT = 'claude-code'
 MAP = 1
 FILES = ('projects/{slug}/{parent}/subagents/{agent**}.jsonl', 'projects/{slug}/agent-{legacy}.jsonl', 'projects/{slug}/{file}.jsonl', '{parent}/subagents/{agent**}.jsonl', 'agent-{legacy}.jsonl', '{file}.jsonl')
@@ -2574,6 +2574,11 @@ def carry(r, c):
     return read_5_carry(r, c)
 
 
+def carry_observed(r, c):
+    """Read a carried record of which the pass has to know."""
+    return read_5_carry(r, c)
+
+
 def choose_3_attachment_1(r):
     if at(r, 'attachment', 'content', 'file') is not MISSING:
         return read_4_attachment_file_file
@@ -2627,7 +2632,8 @@ def drift_name(r):
 
 READERS = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_system, 'queue-operation': read_5_carry, 'last-prompt': read_5_carry, 'api-request': read_5_carry, 'api-request-blob': read_5_carry, 'api-request-shape': read_5_carry, 'summary': read_5_carry, 'ai-title': read_5_carry, 'custom-title': read_5_carry, 'agent-name': read_5_carry, 'file-history-snapshot': read_5_carry, 'file-history-delta': read_5_carry, 'fork-context-ref': read_5_carry, 'started': read_5_carry, 'result': read_5_carry, 'pond_origin': read_5_carry, 'mode': read_5_carry, 'permission-mode': read_5_carry, 'atis-latch': read_5_carry, 'cost-state': read_5_carry, 'tools-used': read_5_carry, 'pr-link': read_5_carry, 'teleported-from': read_5_carry, 'worktree-state': read_5_carry, 'bridge-session': read_5_carry, 'frame-link': read_5_carry, 'relocated': read_5_carry}
 CHOOSE = {'attachment': choose_3_attachment, 'progress': choose_4_progress}
-CARRY = read_5_carry
+CARRIES = frozenset((read_5_carry, carry_observed))
+OBSERVED = frozenset((carry_observed,))
 CARRY_ID, CARRY_TIME = ('uuid', 'timestamp')
 CARRY_TIME_ONLY = False
 
@@ -2636,7 +2642,7 @@ FIRST = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_sy
 
 
 def reader_of(r):
-    """Return the function that reads this record: CARRY itself where a clause says to carry it."""
+    """Return the function that reads this record: one of CARRIES where a clause says to carry it."""
     try:
         k = r['type']
         found = FIRST[k]

@@ -4,8 +4,8 @@
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
 from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of
 
-DIGEST = '3b73225e432e1e4f'
-COMPILER = 6
+DIGEST = '4b486318aa8c67cd'
+COMPILER = 7
 CLIENT = 'codex'
 MAP = 1
 FILES = ('sessions/{day**}/rollout-{stamp}.jsonl', 'sessions/rollout-{stamp}.json', 'rollout-{stamp}.jsonl', 'rollout-{stamp}.json', '{file}.jsonl', '{file}.json')
@@ -3334,7 +3334,7 @@ def write_17_compacted(events, c):
 
 
 def read_18_untyped_state(r, c):
-    # 'untyped/state': line 297 of the mapping
+    # 'untyped/state': line 298 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/state'}
     absent = spelling = None
@@ -3372,7 +3372,7 @@ def write_18_untyped_state(events, c):
 
 
 def read_19_untyped_instructions_id(r, c):
-    # 'untyped/instructions/id': line 301 of the mapping
+    # 'untyped/instructions/id': line 302 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/instructions/id'}
     absent = spelling = None
@@ -3441,7 +3441,7 @@ def write_19_untyped_instructions_id(events, c):
 
 
 def read_20_untyped_session_no_role(r, c):
-    # 'untyped/session/no-role': line 307 of the mapping
+    # 'untyped/session/no-role': line 308 of the mapping
     r__session = r.get('session')
     if type(r__session) is not dict:
         c.note('source-structure', '$.session', 'expected an object; the record is carried whole')
@@ -3515,7 +3515,7 @@ def write_20_untyped_session_no_role(events, c):
 
 
 def read_21_message_user(r, c):
-    # 'message/user': line 313 of the mapping
+    # 'message/user': line 314 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/user'}
     absent = spelling = None
@@ -3837,7 +3837,7 @@ def write_21_message_user(events, c):
 
 
 def read_22_message_assistant(r, c):
-    # 'message/assistant': line 324 of the mapping
+    # 'message/assistant': line 325 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/assistant'}
     absent = spelling = None
@@ -4038,7 +4038,7 @@ def write_22_message_assistant(events, c):
 
 
 def read_23_message_developer_(r, c):
-    # 'message/developer+': line 333 of the mapping
+    # 'message/developer+': line 334 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/developer+'}
     absent = spelling = None
@@ -4120,7 +4120,7 @@ def write_23_message_developer_(events, c):
 
 
 def read_24_reasoning(r, c):
-    # 'reasoning': line 339 of the mapping
+    # 'reasoning': line 340 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'reasoning'}
     absent = spelling = None
@@ -4374,7 +4374,7 @@ def write_24_reasoning(events, c):
 
 
 def read_25_function_call_function(r, c):
-    # 'function_call/function': line 350 of the mapping
+    # 'function_call/function': line 351 of the mapping
     r__function = r.get('function')
     if type(r__function) is not dict:
         c.note('source-structure', '$.function', 'expected an object; the record is carried whole')
@@ -4478,7 +4478,7 @@ def write_25_function_call_function(events, c):
 
 
 def read_26_function_call(r, c):
-    # 'function_call': line 359 of the mapping
+    # 'function_call': line 360 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
@@ -4614,7 +4614,7 @@ def write_26_function_call(events, c):
 
 
 def read_27_custom_tool_call(r, c):
-    # 'custom_tool_call': line 370 of the mapping
+    # 'custom_tool_call': line 371 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
@@ -4744,7 +4744,7 @@ def write_27_custom_tool_call(events, c):
 
 
 def read_28_function_call_output(r, c):
-    # 'function_call_output': line 381 of the mapping
+    # 'function_call_output': line 382 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -4868,7 +4868,7 @@ def write_28_function_call_output(events, c):
 
 
 def read_29_custom_tool_call_output(r, c):
-    # 'custom_tool_call_output': line 381 of the mapping
+    # 'custom_tool_call_output': line 382 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -4992,7 +4992,7 @@ def write_29_custom_tool_call_output(events, c):
 
 
 def read_30_function_result(r, c):
-    # 'function_result': line 391 of the mapping
+    # 'function_result': line 392 of the mapping
     e0_0 = r.get('name', MISSING)
     e0_1 = r.get('result', MISSING)
     sid = c.session_id
@@ -5108,7 +5108,7 @@ def write_30_function_result(events, c):
 
 
 def read_31_untyped_user_message(r, c):
-    # 'untyped/user/message': line 401 of the mapping
+    # 'untyped/user/message': line 402 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user/message'}
     absent = spelling = None
@@ -5345,7 +5345,7 @@ def write_31_untyped_user_message(events, c):
 
 
 def read_32_untyped_user(r, c):
-    # 'untyped/user': line 410 of the mapping
+    # 'untyped/user': line 411 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user'}
     absent = spelling = None
@@ -5710,7 +5710,7 @@ def write_32_untyped_user(events, c):
 
 
 def read_33_untyped_assistant_message(r, c):
-    # 'untyped/assistant/message': line 422 of the mapping
+    # 'untyped/assistant/message': line 423 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant/message'}
     absent = spelling = None
@@ -5902,7 +5902,7 @@ def write_33_untyped_assistant_message(events, c):
 
 
 def read_34_untyped_assistant(r, c):
-    # 'untyped/assistant': line 431 of the mapping
+    # 'untyped/assistant': line 432 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant'}
     absent = spelling = None
@@ -6296,7 +6296,7 @@ def write_34_untyped_assistant(events, c):
 
 
 def read_35_untyped_tool(r, c):
-    # 'untyped/tool': line 452 of the mapping
+    # 'untyped/tool': line 453 of the mapping
     e0_0 = r.get('tool_call_id', MISSING)
     e0_1 = r.get('content', MISSING)
     sid = c.session_id
@@ -6401,7 +6401,7 @@ def write_35_untyped_tool(events, c):
 
 
 def read_36_untyped_developer__content(r, c):
-    # 'untyped/developer+/content': line 462 of the mapping
+    # 'untyped/developer+/content': line 463 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/developer+/content'}
     absent = spelling = None
@@ -6458,7 +6458,7 @@ def write_36_untyped_developer__content(events, c):
 
 
 def read_37_carry(r, c):
-    # 'carry': line 467 of the mapping
+    # 'carry': line 468 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None
@@ -6517,6 +6517,11 @@ def write_37_carry(events, c):
 
 def carry(r, c):
     c.drift('source-drift-kind', drift_name(r), ())
+    return read_37_carry(r, c)
+
+
+def carry_observed(r, c):
+    """Read a carried record of which the pass has to know."""
     return read_37_carry(r, c)
 
 
@@ -6583,7 +6588,7 @@ def choose_10_event_msg_other(r):
     return carry
 
 
-CHOOSE_10_EVENT_MSG_READERS = {'user_message': read_37_carry, 'agent_message': read_37_carry, 'agent_reasoning': read_37_carry, 'agent_reasoning_raw_content': read_37_carry, 'agent_reasoning_section_break': read_37_carry, 'item_completed': read_37_carry, 'item_started': read_37_carry, 'raw_response_item': read_37_carry, 'token_count': read_37_carry, 'task_started': read_37_carry, 'task_complete': read_37_carry, 'turn_started': read_37_carry, 'turn_complete': read_37_carry, 'turn_aborted': read_37_carry, 'thread_settings_applied': read_37_carry, 'thread_name_updated': read_37_carry, 'thread_goal_updated': read_37_carry, 'thread_rolled_back': read_37_carry, 'context_compacted': read_37_carry, 'error': read_37_carry, 'warning': read_37_carry, 'stream_error': read_37_carry, 'background_event': read_37_carry, 'guardian_assessment': read_37_carry, 'entered_review_mode': read_37_carry, 'exited_review_mode': read_37_carry, 'undo_started': read_37_carry, 'undo_completed': read_37_carry, 'session_configured': read_37_carry, 'sub_agent_activity': read_37_carry, 'shutdown_complete': read_37_carry, 'plan_update': read_37_carry, 'turn_diff': read_37_carry, 'deprecation_notice': read_37_carry, 'model_reroute': read_37_carry, 'hook_started': read_37_carry, 'hook_completed': read_37_carry, 'exec_command_begin': read_37_carry, 'exec_command_end': read_37_carry, 'exec_command_output_delta': read_37_carry, 'patch_apply_begin': read_37_carry, 'patch_apply_end': read_37_carry, 'mcp_tool_call_begin': read_37_carry, 'mcp_tool_call_end': read_37_carry, 'web_search_begin': read_37_carry, 'web_search_end': read_37_carry, 'view_image_tool_call': read_37_carry, 'image_generation_begin': read_37_carry, 'image_generation_end': read_37_carry, 'dynamic_tool_call_request': read_37_carry, 'dynamic_tool_call_response': read_37_carry, 'collab_agent_spawn_begin': read_37_carry, 'collab_agent_spawn_end': read_37_carry, 'collab_agent_interaction_begin': read_37_carry, 'collab_agent_interaction_end': read_37_carry, 'collab_waiting_begin': read_37_carry, 'collab_waiting_end': read_37_carry, 'collab_close_begin': read_37_carry, 'collab_close_end': read_37_carry, 'collab_resume_begin': read_37_carry, 'collab_resume_end': read_37_carry, 'terminal_interaction': read_37_carry, 'exec_approval_request': read_37_carry, 'apply_patch_approval_request': read_37_carry, 'elicitation_request': read_37_carry, 'request_user_input': read_37_carry}
+CHOOSE_10_EVENT_MSG_READERS = {'user_message': read_37_carry, 'agent_message': read_37_carry, 'agent_reasoning': read_37_carry, 'agent_reasoning_raw_content': read_37_carry, 'agent_reasoning_section_break': read_37_carry, 'item_started': read_37_carry, 'raw_response_item': read_37_carry, 'item_completed': carry_observed, 'exec_command_end': carry_observed, 'patch_apply_end': carry_observed, 'mcp_tool_call_end': carry_observed, 'token_count': read_37_carry, 'task_started': read_37_carry, 'task_complete': read_37_carry, 'turn_started': read_37_carry, 'turn_complete': read_37_carry, 'turn_aborted': read_37_carry, 'thread_settings_applied': read_37_carry, 'thread_name_updated': read_37_carry, 'thread_goal_updated': read_37_carry, 'thread_rolled_back': read_37_carry, 'context_compacted': read_37_carry, 'error': read_37_carry, 'warning': read_37_carry, 'stream_error': read_37_carry, 'background_event': read_37_carry, 'guardian_assessment': read_37_carry, 'entered_review_mode': read_37_carry, 'exited_review_mode': read_37_carry, 'undo_started': read_37_carry, 'undo_completed': read_37_carry, 'session_configured': read_37_carry, 'sub_agent_activity': read_37_carry, 'shutdown_complete': read_37_carry, 'plan_update': read_37_carry, 'turn_diff': read_37_carry, 'deprecation_notice': read_37_carry, 'model_reroute': read_37_carry, 'hook_started': read_37_carry, 'hook_completed': read_37_carry, 'exec_command_begin': read_37_carry, 'exec_command_output_delta': read_37_carry, 'patch_apply_begin': read_37_carry, 'mcp_tool_call_begin': read_37_carry, 'web_search_begin': read_37_carry, 'web_search_end': read_37_carry, 'view_image_tool_call': read_37_carry, 'image_generation_begin': read_37_carry, 'image_generation_end': read_37_carry, 'dynamic_tool_call_request': read_37_carry, 'dynamic_tool_call_response': read_37_carry, 'collab_agent_spawn_begin': read_37_carry, 'collab_agent_spawn_end': read_37_carry, 'collab_agent_interaction_begin': read_37_carry, 'collab_agent_interaction_end': read_37_carry, 'collab_waiting_begin': read_37_carry, 'collab_waiting_end': read_37_carry, 'collab_close_begin': read_37_carry, 'collab_close_end': read_37_carry, 'collab_resume_begin': read_37_carry, 'collab_resume_end': read_37_carry, 'terminal_interaction': read_37_carry, 'exec_approval_request': read_37_carry, 'apply_patch_approval_request': read_37_carry, 'elicitation_request': read_37_carry, 'request_user_input': read_37_carry}
 CHOOSE_10_EVENT_MSG_CHOOSE = {}
 
 
@@ -6757,6 +6762,8 @@ def drift_name(r):
         return f'{label}/{v}'
     if literal == 'event_msg' and type(v := at(r, 'payload', 'type')) is str:
         return f'{label}/{v}'
+    if literal == 'event_msg' and type(v := at(r, 'payload', 'type')) is str:
+        return f'{label}/{v}'
     if literal == 'response_item' and type(v := at(r, 'payload', 'type')) is str:
         return f'{label}/{v}'
     return label
@@ -6764,7 +6771,8 @@ def drift_name(r):
 
 READERS = {'session_meta': read_0_session_meta, 'compacted': read_17_compacted, 'reasoning': read_24_reasoning, 'custom_tool_call': read_27_custom_tool_call, 'function_call_output': read_28_function_call_output, 'custom_tool_call_output': read_29_custom_tool_call_output, 'function_result': read_30_function_result, 'pond_origin': read_37_carry, 'turn_context': read_37_carry, 'world_state': read_37_carry, 'token_usage_record': read_37_carry, 'inter_agent_communication_metadata': read_37_carry}
 CHOOSE = {'response_item': choose_1_response_item, 'message': choose_3_message, 'function_call': choose_5_function_call, 'event_msg': choose_10_event_msg}
-CARRY = read_37_carry
+CARRIES = frozenset((read_37_carry, carry_observed))
+OBSERVED = frozenset((carry_observed, read_9_response_item_custom_tool_call, read_10_response_item_function_call_output_, read_13_response_item_tool_search_output, read_16_response_item_tool_result, read_28_function_call_output, read_29_custom_tool_call_output, read_30_function_result, read_35_untyped_tool,))
 CARRY_ID, CARRY_TIME = (None, 'timestamp')
 CARRY_TIME_ONLY = True
 
@@ -6774,7 +6782,7 @@ UNSURE = {'response_item': CHOOSE_1_RESPONSE_ITEM_CHOOSE, 'event_msg': CHOOSE_10
 
 
 def reader_of(r):
-    """Return the function that reads this record: CARRY itself where a clause says to carry it."""
+    """Return the function that reads this record: one of CARRIES where a clause says to carry it."""
     try:
         k = r['type']
         found = FIRST[k]

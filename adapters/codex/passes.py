@@ -23,7 +23,6 @@ _FAILED = (
 )
 _OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
 _EVENTS = frozenset(("item_completed", "exec_command_end", "mcp_tool_call_end", "patch_apply_end"))
-_WATCHED = _OUTPUTS | _EVENTS | {"custom_tool_call"}
 # The facts there can be; nobody changes them.
 _NOTHING: dict[str, Any] = {}
 _FAILURE, _SUCCESS = {"failed": True}, {"failed": False}
@@ -34,7 +33,7 @@ _LONGEST_ID = 200
 
 
 class Observer:
-    """Sees every record once, in order, and changes none: `lower(lift(rs)) == rs` holds by doing nothing to `rs`."""
+    """Sees the records that the mapping has observed, in order, and changes none: `lower(lift(rs)) == rs` holds by doing nothing to `rs`."""
 
     def __init__(self) -> None:
         self._exit_codes: dict[str, int] = {}  # call id -> exit code seen in the event log
@@ -60,13 +59,11 @@ class Observer:
             if item.get("role") != "tool":
                 return _NOTHING
             return _FAILURE if _failed_text(item.get("content")) else _SUCCESS
-        if kind not in _WATCHED:
-            return _NOTHING
         if kind in _OUTPUTS:
             return _FAILURE if self._failed(kind, item) else _SUCCESS
         if kind in _EVENTS:
             self._event(kind, item)
-        else:
+        elif kind == "custom_tool_call":
             self._script_code = 0
         return _NOTHING
 

@@ -140,6 +140,10 @@ class _Again(Reading):
         return self._message_id
 
 
+def _nothing_known(_: JsonObject) -> JsonObject:
+    return {}
+
+
 def _ignore(_: str) -> None:
     """Duplicate keys of a line were reported when it was first read."""
 
@@ -184,8 +188,9 @@ class SessionReader:
         every line that is not as long as what was written for it. Carried records are offered to `carried` first.
         """
         source, report = self.source, self.report
-        reader_of, carry = self.adapter.module.reader_of, self.adapter.module.CARRY
-        observe = self.observer.observe if self.observer is not None else None
+        module = self.adapter.module
+        reader_of, carries, observed = module.reader_of, module.CARRIES, module.OBSERVED
+        observe = self.observer.observe if self.observer is not None else _nothing_known
         context = self.context
         decode_fast, carried = decode_plain if back else decode_spelled, context.carried
         decoded, limit = source.take_values(), MAX_TEXT
@@ -221,11 +226,11 @@ class SessionReader:
                     report.unnamed("(not an object)")
                     yield [_carry_value(record, context)]
                     continue
-                if observe is not None:
-                    context.facts = observe(record)
                 read = reader_of(record)
+                if read in observed:
+                    context.facts = observe(record)
                 if (
-                    read is carry
+                    read in carries
                     and carried is not None
                     and (spelled or (back and encode_plain(record) == line))  # `is_spelled`, one call less
                     and carried(record, line)

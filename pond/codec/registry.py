@@ -20,7 +20,7 @@ CANONICAL = "canonical"
 
 
 class Observer(Protocol):
-    """A client's pass over its records: sees each once, in order, and keeps a bounded memory of them."""
+    """A client's pass over the records its mapping has observed: sees them in order, and keeps a bounded memory."""
 
     def observe(self, record: JsonObject) -> JsonObject:
         """Return what there is to say of a record from its neighbours before it."""

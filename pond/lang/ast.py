@@ -187,6 +187,7 @@ class Kind:
 
     names: tuple[Value, ...]  # empty: the record has no discriminator
     when: tuple[Test, ...]
+    observed: Span | None  # where it says so: the client's pass has to see these records
     messages: tuple[Name, ...]
     items: tuple[Item, ...]
     span: Span
@@ -198,6 +199,7 @@ class Carries:
 
     names: tuple[Value, ...]
     when: tuple[Test, ...]
+    observed: Span | None
     because: str
 
 

@@ -98,7 +98,7 @@ class _Checker(KindChecker):
                 taken = next((k for k in kinds if k.literal == literal and set(k.conditions) <= set(conditions)), None)
                 if taken is not None:
                     self.fault("map-unreachable", f"`{literal}` is already taken by line {taken.line}", value.span)
-                out.append(CarriedPlan(literal, conditions, clause.because))
+                out.append(CarriedPlan(literal, conditions, self._observed(clause.observed), clause.because))
         return out
 
     def _span_table(self, table: ast.SpanTable) -> SpanPlan:

@@ -29,6 +29,7 @@ from pond.lang.plan import (
 from pond.model.json_text import JsonObject, encode
 
 WIDTH = 110
+_OBSERVED = "; the client's pass sees it"
 
 # Where native restore finds what the typed fields cannot say. The schema describes each mark; this is the short form.
 MARKS: tuple[tuple[str, str], ...] = (
@@ -69,7 +70,11 @@ def explain_json(plan: Plan) -> JsonObject:
         "spans": {table.name: _table(table) for table in plan.spans},
         "kinds": [_kind(plan, kind, reasons) for kind in plan.kinds],
         "carried": [
-            {"when": _recognised(plan, entry.literal, entry.conditions), "because": entry.because}
+            {
+                "when": _recognised(plan, entry.literal, entry.conditions),
+                "observed": entry.observed,
+                "because": entry.because,
+            }
             for entry in plan.carried
         ],
         "otherwise": _kind(plan, plan.otherwise, reasons),
@@ -91,6 +96,7 @@ def _kind(plan: Plan, kind: KindPlan, reasons: dict[tuple[str, str], str]) -> Js
         "kind": kind.label,
         "when": "no kind above takes it" if is_carry else _recognised(plan, kind.literal, kind.conditions),
         "becomes": list(kind.messages),
+        "observed": kind.observed,
         "typed": [_rule(rule) for rule in kind.rules],
         "implied": [_implied(rule) for rule in kind.implied],
         "parts": [_part(part, reasons) for part in kind.parts],
@@ -246,7 +252,7 @@ def _text(about: JsonObject) -> Iterator[str]:
     yield ""
     yield "CARRIED WHOLE"
     for entry in about["carried"]:
-        yield from _wrapped("", f"{entry['when']}: {entry['because']}", 2)
+        yield from _wrapped("", f"{entry['when']}: {entry['because']}{_OBSERVED if entry['observed'] else ''}", 2)
     yield ""
     yield from _kind_text(about["otherwise"])
     for name, lines in about["spans"].items():
@@ -261,7 +267,7 @@ def _text(about: JsonObject) -> Iterator[str]:
 
 def _kind_text(kind: JsonObject) -> Iterator[str]:
     yield f"KIND {kind['kind']} => {', '.join(kind['becomes'])}"
-    yield from _wrapped("when ", kind["when"], 2)
+    yield from _wrapped("when ", kind["when"] + (_OBSERVED if kind["observed"] else ""), 2)
     if needs := kind.get("needs"):
         yield from _wrapped("carried whole unless these are objects: ", ", ".join(needs), 2)
     yield from _fields_text(kind, 2)

@@ -133,6 +133,9 @@ class _Builder(Transformer[Token, Any]):
     def when(self, meta: Any, children: list[ast.Test]) -> tuple[ast.Test, ...]:
         return tuple(children)
 
+    def observed(self, meta: Any, children: list[Token]) -> Span:
+        return self._at(meta)
+
     def conjunction(self, meta: Any, children: list[ast.Test]) -> tuple[ast.Test, ...]:
         return tuple(children)
 
@@ -239,10 +242,12 @@ class _Builder(Transformer[Token, Any]):
         return []
 
     def kind(self, meta: Any, children: list[Any]) -> ast.Kind:
-        names, when, *others = children
+        names, when, observed, *others = children
         messages = tuple(self._name(c) for c in others if isinstance(c, Token))
         items = tuple(c for c in others if isinstance(c, ast.Item))
-        return ast.Kind(tuple(names), when or (), messages, items, Span(self._file, meta.line, meta.column, 1))
+        return ast.Kind(
+            tuple(names), when or (), observed, messages, items, Span(self._file, meta.line, meta.column, 1)
+        )
 
     def from_path(self, meta: Any, children: list[Token]) -> ast.FromPath:
         return ast.FromPath(self._name(children[0]))
@@ -281,8 +286,8 @@ class _Builder(Transformer[Token, Any]):
         return ast.SpanTable(self._name(children[0]), tuple(children[1:]))
 
     def carries(self, meta: Any, children: list[Any]) -> ast.Carries:
-        *names, when, because = children
-        return ast.Carries(tuple(self._value(c) for c in names), when or (), because)
+        *names, when, observed, because = children
+        return ast.Carries(tuple(self._value(c) for c in names), when or (), observed, because)
 
     def otherwise(self, meta: Any, children: list[ast.Item]) -> ast.Otherwise:
         return ast.Otherwise(tuple(children), Span(self._file, meta.line, meta.column, 9))

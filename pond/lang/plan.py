@@ -124,6 +124,7 @@ class KindPlan:
     rests: tuple[tuple[Keys, str], ...]
     containers: tuple[Keys, ...]  # objects the kind is about; shorter paths first
     known: dict[Keys, frozenset[str]]
+    observed: bool  # the client's pass has to see these records: they need a fact, or say something about others
     line: int
 
     @property
@@ -145,6 +146,7 @@ class CarriedPlan:
 
     literal: str
     conditions: tuple[Condition, ...]
+    observed: bool
     because: str
 
 

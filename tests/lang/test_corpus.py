@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pond.diagnostics.span import Span
 from pond.lang import ast
 from pond.lang.parse import parse
 from tests.lang.engines import HERE
@@ -30,6 +31,7 @@ def tree(node: object, depth: int = 0) -> str:
     parts, below = [], []
     for field in fields(node):
         value = getattr(node, field.name)
+        value = True if isinstance(value, Span) and field.name != "span" else value
         if field.name in ("span", "text", "file") or value is None or value == () or value is False:
             continue
         if field.name in ("items", "blocks", "kinds", "rules", "session", "spans", "carries") and isinstance(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pond.diagnostics.span import Span
 from pond.lang import ast
 from pond.lang.checking.parts import PartChecker
 from pond.lang.checking.words import (
@@ -16,7 +17,7 @@ from pond.lang.checking.words import (
     nested,
     unique,
 )
-from pond.lang.plan import CARRY, ROLES, KindPlan, dotted
+from pond.lang.plan import CARRY, ROLES, KindPlan, ListPlan, PartPlan, dotted
 
 
 class KindChecker(PartChecker):
@@ -26,7 +27,7 @@ class KindChecker(PartChecker):
         for item in otherwise.items:
             if not isinstance(item, ast.Claim | ast.Implied):
                 self.fault("map-syntax", "`otherwise carry` takes only envelope rules", otherwise.span)
-        kind = ast.Kind((), (), (ast.Name("SystemMessage", otherwise.span),), otherwise.items, otherwise.span)
+        kind = ast.Kind((), (), None, (ast.Name("SystemMessage", otherwise.span),), otherwise.items, otherwise.span)
         return self._one_kind(kind, None, CARRY)
 
     def _kind(self, kind: ast.Kind) -> list[KindPlan]:
@@ -99,8 +100,14 @@ class KindChecker(PartChecker):
                 known[item.source.keys] = frozenset(n.text for n in item.known) | inside
         return KindPlan(
             label, literal, tuple(map(condition_of, kind.when)), tuple(n.text for n in kind.messages),
-            tuple(rules), tuple(implied), tuple(lists), tuple(parts), tuple(rests), containers, known, kind.span.line,
+            tuple(rules), tuple(implied), tuple(lists), tuple(parts), tuple(rests), containers, known,
+            self._observed(kind.observed) or _needs_a_fact(lists, parts), kind.span.line,
         )  # fmt: skip
+
+    def _observed(self, stated: Span | None) -> bool:
+        if stated is not None and not self.mapping.facts:
+            self.fault("map-lookup", "there are no `facts` for which a pass would observe this", stated)
+        return stated is not None
 
     def _overlaps(self, kind: ast.Kind, literal: str | None) -> None:
         claimed = list(claimed_paths(kind.items))
@@ -131,3 +138,8 @@ class KindChecker(PartChecker):
                     target.span,
                     "give the rest a name of its own",
                 )
+
+
+def _needs_a_fact(lists: list[ListPlan], parts: list[PartPlan]) -> bool:
+    made = [*parts, *(block for listed in lists for block in listed.blocks)]
+    return any(fact.how == "fact" for part in made for fact in part.facts)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pond.lang.emit.source import Source, holds, word
-from pond.lang.plan import CARRY, Condition, Keys, Plan
+from pond.lang.plan import CARRY, CarriedPlan, Condition, Keys, KindPlan, Plan
+
+_CARRY_OBSERVED = "carry_observed"
 
 
 def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
@@ -13,6 +15,11 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
     out()
     with out.block("def carry(r, c):"):
         out("c.drift('source-drift-kind', drift_name(r), ())")
+        out(f"return read_{names[CARRY]}(r, c)")
+    out()
+    out()
+    with out.block(f"def {_CARRY_OBSERVED}(r, c):"):
+        out('"""Read a carried record of which the pass has to know."""')
         out(f"return read_{names[CARRY]}(r, c)")
     tables: dict[Keys, dict[str, str]] = {}  # a path -> discriminator value -> the name of the choice by what is there
     for literal in [*(x for x in literals if _only_reader(plan, x, names) is None), None]:
@@ -27,7 +34,9 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
     out(f"READERS = {{{', '.join(f'{x!r}: {reader}' for x, reader in alone.items())}}}")
     chosen = ", ".join(f"{x!r}: choose_{_chosen(x, literals)}" for x in literals if x not in alone)
     out(f"CHOOSE = {{{chosen}}}")
-    out(f"CARRY = read_{names[CARRY]}")
+    out(f"CARRIES = frozenset((read_{names[CARRY]}, {_CARRY_OBSERVED}))")
+    observed = [f"read_{names[kind.label]}" for kind in plan.kinds if kind.observed]
+    out(f"OBSERVED = frozenset(({', '.join((_CARRY_OBSERVED, *observed))},))")
     fields = _carried_from(plan, "id"), _carried_from(plan, "timestamp")
     out(f"CARRY_ID, CARRY_TIME = {fields!r}")
     out(f"CARRY_TIME_ONLY = {len(plan.otherwise.rules) == 1 and not plan.otherwise.implied and fields[1] is not None}")
@@ -87,7 +96,7 @@ def _reader_of(
     out()
     out()
     with out.block("def reader_of(r):"):
-        out('"""Return the function that reads this record: CARRY itself where a clause says to carry it."""')
+        out('"""Return the function that reads this record: one of CARRIES where a clause says to carry it."""')
         with out.block("try:"):
             out(f"k = r{_steps(plan.discriminator)}")
             out("found = FIRST[k]")
@@ -120,8 +129,13 @@ def _only_reader(plan: Plan, literal: str, names: dict[str, str]) -> str | None:
     first = next((owner for owner in plan.owners if owner.literal == literal), None)
     if first is None or first.conditions:
         return None
-    label = next((kind.label for kind in plan.kinds if kind is first), CARRY)
-    return f"read_{names[label]}"
+    return _reader(first, names)
+
+
+def _reader(owner: KindPlan | CarriedPlan, names: dict[str, str]) -> str:
+    if isinstance(owner, KindPlan):
+        return f"read_{names[owner.label]}"
+    return _CARRY_OBSERVED if owner.observed else f"read_{names[CARRY]}"
 
 
 def _chosen(literal: str | None, literals: list[str]) -> str:
@@ -138,8 +152,7 @@ def _choose(
 
     Return the path whose value decides in most cases; None: there is none.
     """
-    owners: list[_Owner] = [(k.conditions, f"read_{names[k.label]}") for k in plan.kinds if k.literal == literal]
-    owners += [(e.conditions, f"read_{names[CARRY]}") for e in plan.carried if e.literal == literal]
+    owners: list[_Owner] = [(o.conditions, _reader(o, names)) for o in plan.owners if o.literal == literal]
     shared = _shared_path(owners)
     if shared is None:
         _chain(name, owners, out)
