@@ -33,7 +33,7 @@ _LONGEST_ID = 200
 
 
 class Observer:
-    """Sees the records that the mapping has observed, in order, and changes none: `lower(lift(rs)) == rs` holds by doing nothing to `rs`."""
+    """Sees the records its mapping has observed, in order, and changes none: so `lower(lift(rs)) == rs` holds."""
 
     def __init__(self) -> None:
         self._exit_codes: dict[str, int] = {}  # call id -> exit code seen in the event log

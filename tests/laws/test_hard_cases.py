@@ -336,11 +336,11 @@ def test_case_13_failure_told_by_the_rows_between(in_codex: Store) -> None:
 def test_case_13_a_new_script_has_not_failed_yet(in_codex: Store) -> None:
     """Case 13: a failure of the script before says nothing about the next."""
     rows = [HEADER]
-    for call, exit_code in (("c", 1), ("d", 0)):
+    for script, exit_code in (("c", 1), ("d", 0)):
         rows += [
-            item("custom_tool_call", call_id=call, name="exec", input="run()"),
-            event("exec_command_end", call_id=f"inner-{call}", exit_code=exit_code),
-            item("custom_tool_call_output", call_id=call, output="Script completed"),
+            item("custom_tool_call", call_id=script, name="exec", input="run()"),
+            event("exec_command_end", call_id=f"inner-{script}", exit_code=exit_code),
+            item("custom_tool_call_output", call_id=script, output="Script completed"),
         ]
     assert [part.get("is_failure") for part in in_codex.read(*rows).parts] == [None, True, None, False]
 
