@@ -1,4 +1,4 @@
-"""Carried records whose text is proved to be their value's: written from that text, without making anything of them."""
+"""Carried records that go on as the text they are: nothing is made of them, and no key that stands twice is lost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import BinaryIO
 from pond.codec.reader import SessionReading, Taker
 from pond.lang.conversions import instant
 from pond.lang.runtime import CARRIED
-from pond.model.json_text import JsonObject, encode
+from pond.model.json_text import MAX_DEPTH, JsonObject, encode
 
 _TIME = len("2026-01-02T03:04:05.678Z")
 
@@ -45,7 +45,8 @@ def native_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) -> 
 def canonical_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) -> Taker | None:
     """Return who writes a carried record's event around the record's own text.
 
-    That is possible where the time is all that is taken from the record, and stands first in it, spelled as canonical.
+    That is possible where the time is all that is taken from the record, and stands first in it, spelled as canonical;
+    and where the record is not nested more deeply than canonical text may be.
     """
     if not module.CARRY_TIME_ONLY:
         return None
@@ -59,10 +60,15 @@ def canonical_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) 
     tail = f',"as":"{CARRIED}"}}}}}}\n'
 
     def take(record: JsonObject, line: bytes) -> bool:
-        if line[:time] != start or line[end:after] != b'",' or instant(record[field]) is None:
+        if line[:time] != start or line[end:after] != b'",' or instant(record[field]) is None or _may_be_deep(line):
             return False
         message_id, marks = derive(record).encode(), f',"pond":{{"seq":{reading.seq}{tail}'.encode()
         write(b"".join((head, message_id, session, line[time:end], source, line[after:-1], marks)))
         return True
 
     return take
+
+
+def _may_be_deep(line: bytes) -> bool:
+    """Tell whether a record may be nested too deeply; a short one cannot be."""
+    return len(line) > 2 * MAX_DEPTH and line.count(b"[") + line.count(b"{") > MAX_DEPTH

@@ -27,10 +27,8 @@ from pond.model.json_text import (
     NotJson,
     decode,
     decode_plain,
-    decode_spelled,
     encode,
     encode_plain,
-    is_spelled,
 )
 
 if TYPE_CHECKING:  # a conversion takes no mark
@@ -40,7 +38,7 @@ VALUE, BESIDE = "value", "beside"
 _digest = xxhash.xxh3_64_digest
 
 
-# Gets a carried record and its line, which is the very text of its value; tells whether that is all there is to do.
+# Gets a carried record and its line, which is plain JSON; tells whether that is all there is to do.
 Taker = Callable[[JsonObject, bytes], bool]
 
 
@@ -185,14 +183,15 @@ class SessionReader:
         """Yield the canonical events of each record, in the order of the log; then of the files beside it.
 
         Where the records are on their way `back` to the client they came from, the caller has the context `prove`
-        every line that is not as long as what was written for it. Carried records are offered to `carried` first.
+        every line that is not as long as what was written for it. Carried records are offered to `carried` first: one
+        that goes on as the text it is can lose nothing, so nothing is to be proved of it.
         """
         source, report = self.source, self.report
         module = self.adapter.module
-        reader_of, carries, observed = module.reader_of, module.CARRIES, module.OBSERVED
+        read, reader_of, carries, observed = module.read, module.reader_of, module.CARRIES, module.OBSERVED
         observe = self.observer.observe if self.observer is not None else _nothing_known
         context = self.context
-        decode_fast, carried = decode_plain if back else decode_spelled, context.carried
+        carried = context.carried
         decoded, limit = source.take_values(), MAX_TEXT
         seq = self.taken
         for first, offsets, block in self._blocks():
@@ -201,41 +200,42 @@ class SessionReader:
                 context.number = number
                 context.line = line
                 context.seq = seq
-                spelled = not back
                 # What was decoded to see whose file it is need not be decoded again.
                 if not decoded or (record := decoded.pop(offset, NOT_PLAIN)) is NOT_PLAIN:
-                    record = decode_fast(line)
-                elif line[-2:] != b"}\n" or (spelled and not is_spelled(record, line)):
+                    record = decode_plain(line)
+                elif line[-2:] != b"}\n":
                     record = NOT_PLAIN
+                if record is not NOT_PLAIN:
+                    read = reader_of(record)
+                    if read in carries and carried is not None and len(line) <= limit and carried(record, line):
+                        if read in observed:
+                            observe(record)
+                        seq += 1
+                        continue
+                    if not (back or encode_plain(record) == line):
+                        record = NOT_PLAIN
                 if record is NOT_PLAIN:
                     whole = whole_line(line)
                     if whole is None:
                         continue
                     context.line = line = whole
-                    spelled = False
                     try:
                         record = context.decode()
                     except NotJson as error:
                         report.error(error.code, str(error), source.name, number)
                         self.fault = number
                         continue
+                    if type(record) is not dict:
+                        report.unnamed("(not an object)")
+                        yield [_carry_value(record, context)]
+                        seq += 1
+                        continue
+                    read = reader_of(record)
                 seq += 1
                 if len(line) > limit:
                     record = _bounded(record, context)
-                if type(record) is not dict:
-                    report.unnamed("(not an object)")
-                    yield [_carry_value(record, context)]
-                    continue
-                read = reader_of(record)
                 if read in observed:
                     context.facts = observe(record)
-                if (
-                    read in carries
-                    and carried is not None
-                    and (spelled or (back and encode_plain(record) == line))  # `is_spelled`, one call less
-                    and carried(record, line)
-                ):
-                    continue
                 yield read(record, context)
         report.records += seq - self.taken
         self.taken, self.ended = seq, True

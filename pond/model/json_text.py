@@ -77,15 +77,6 @@ def decode(line: bytes, duplicate_key: Callable[[str], None], max_depth: int = M
     return value
 
 
-def decode_spelled(line: bytes) -> Json:
-    """Return the value of a line, with its line feed, that is spelled as the encoder spells it; else NOT_PLAIN."""
-    try:
-        value = _fast_loads(line)
-        return value if _fast_dumps(value, None, _NEWLINE) == line else NOT_PLAIN
-    except (orjson.JSONDecodeError, TypeError, RecursionError):
-        return NOT_PLAIN
-
-
 def decode_plain(line: bytes) -> Json:
     """Return the exact value of a line that `encode_plain` never makes longer than it was; NOT_PLAIN for any other.
 
@@ -135,11 +126,6 @@ def decode_strictly(line: bytes, duplicate_key: Callable[[str], None]) -> Json:
         raise NotJson("source-too-deep", "nested too deeply to be read") from None
     except ValueError as error:  # an integer beyond the interpreter's digit limit
         raise NotJson("source-not-json", str(error)) from None
-
-
-def is_spelled(value: Json, line: bytes) -> bool:
-    """Tell whether `line`, with its line feed, is the very text that `encode_plain` gives a value."""
-    return encode_plain(value) == line
 
 
 def encode(value: Json) -> bytes:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pond.codec.convert import Order, open_input, write_native
+from pond.codec.convert import Order, open_input, write_canonical, write_native
+from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
 from pond.model.json_text import decode_strictly
 
@@ -19,14 +20,17 @@ SAID = (
 EVENT = '{"timestamp":"2026-04-02T00:00:01.000Z","type":"event_msg","payload":{"type":"agent_message",%s}}'
 
 
-def back(path: Path, *lines: str) -> tuple[list[bytes], Report]:
+def back(path: Path, *lines: str, to: str = "codex") -> tuple[list[bytes], Report]:
     """Write a Codex session, read it, write it as Codex has it; return the lines written and what was told."""
     file = path / "rollout-2026-04-02T00-00-00-way.jsonl"
     file.write_text("\n".join((HEAD, *lines, "")), encoding="utf-8", newline="")
     report, out = Report(), io.BytesIO()
     with file.open("rb") as source:
-        for session in open_input(source, "way.jsonl", file, Order("codex"), report).sessions:
-            write_native(session, out, report, "way.jsonl")
+        for session in open_input(source, "way.jsonl", file, Order(to), report).sessions:
+            if to == CANONICAL:
+                write_canonical(session, out)
+            else:
+                write_native(session, out, report, "way.jsonl")
     return out.getvalue().splitlines(), report
 
 
@@ -40,13 +44,22 @@ HIDDEN = [
 
 
 @pytest.mark.parametrize("hidden", HIDDEN)
-@pytest.mark.parametrize("row", [SAID, EVENT], ids=["said", "carried"])
-def test_a_key_that_stands_twice_is_told_once(row: str, hidden: str, tmp_path: Path) -> None:
-    written, report = back(tmp_path, row % '"content":"Saturn"', row % hidden)
+def test_a_key_that_stands_twice_is_told_once(hidden: str, tmp_path: Path) -> None:
+    written, report = back(tmp_path, SAID % '"content":"Saturn"', SAID % hidden)
     (fault,) = [fault for fault in report.faults if fault.severity == "error"]
     assert fault.span is not None
     assert (fault.code, fault.span.line, fault.count) == ("source-duplicate-key", 3, 1)
     assert decode_strictly(written[2], pytest.fail)
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_a_carried_record_keeps_a_key_that_stands_twice(hidden: str, tmp_path: Path) -> None:
+    """As long as it is passed on as text; where it is decoded instead, the key is told."""
+    written, report = back(tmp_path, EVENT % hidden)
+    kept = written[1] == (EVENT % hidden).encode()
+    told = [fault.code for fault in report.faults if fault.severity == "error"]
+    assert told == ([] if kept else ["source-duplicate-key"])
+    assert kept == ("e6" not in hidden.lower())
 
 
 def test_a_carried_record_keeps_its_text(tmp_path: Path) -> None:
@@ -54,3 +67,11 @@ def test_a_carried_record_keeps_its_text(tmp_path: Path) -> None:
     written, report = back(tmp_path, carried, SAID % '"content":"Saturn"', carried)
     assert (written[1], written[3]) == (carried.encode(), carried.encode())
     assert (report.records, report.errors) == (4, 0)
+
+
+def test_a_carried_record_is_no_deeper_in_canonical_text_than_its_readers_take(tmp_path: Path) -> None:
+    deep = EVENT % f'"message":{"[" * 700}{"]" * 700}'
+    assert back(tmp_path, deep)[0][1] == deep.encode()
+    written, report = back(tmp_path, deep, EVENT % '"message":"Saturn"', to=CANONICAL)
+    assert [fault.code for fault in report.faults] == ["source-too-deep"]
+    assert len(written) == 3  # the session, its header, the other record
