@@ -4,12 +4,12 @@
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
 from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of
 
-DIGEST = '4b486318aa8c67cd'
+DIGEST = '3bf0f64d159347fb'
 COMPILER = 7
 CLIENT = 'codex'
 MAP = 1
 FILES = ('sessions/{day**}/rollout-{stamp}.jsonl', 'sessions/rollout-{stamp}.json', 'rollout-{stamp}.jsonl', 'rollout-{stamp}.json', '{file}.jsonl', '{file}.json')
-IGNORES = {}
+IGNORES = {'history.jsonl': 'lists of prompts and of sessions; the sessions themselves are files of their own', 'session_index.jsonl': 'lists of prompts and of sessions; the sessions themselves are files of their own'}
 DISCRIMINATOR = ('type',)
 DOCUMENT = ('session', 'items')
 BESIDE = ()
@@ -86,40 +86,42 @@ K44 = frozenset({'arguments', 'function', 'type'})
 K45 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None, 'name': None, 'result': None}
 K46 = frozenset({'id', 'name', 'result', 'type'})
 K47 = frozenset({'compaction_response_id', 'first_window_id', 'latest_token_usage_record', 'message', 'previous_window_id', 'replacement_history', 'replacement_history_metadata', 'resume_metadata', 'retained_context', 'window_id', 'window_number'})
-K48 = frozenset({'record_type'})
-K49 = frozenset({'git', 'id', 'instructions', 'timestamp'})
-K50 = frozenset({'session'})
-K51 = frozenset({'content', 'id', 'role', 'status'})
-K52 = ['id']
-K53 = frozenset({'annotations', 'text'})
-K54 = frozenset({'content', 'id', 'phase', 'role', 'status'})
-K55 = frozenset({'content', 'encrypted_content', 'id', 'summary'})
-K56 = frozenset({'arguments', 'created_at', 'function'})
-K57 = frozenset({'arguments', 'call_id', 'id', 'name', 'status'})
-K58 = frozenset({'call_id', 'id', 'input', 'name', 'status'})
-K59 = frozenset({'call_id', 'id', 'output'})
-K60 = frozenset({'created_at', 'name', 'result'})
-K61 = frozenset({'created_at', 'message', 'model', 'role', 'timestamp'})
-K62 = frozenset({'image_url'})
-K63 = frozenset({'content', 'created_at', 'model', 'role', 'timestamp'})
-K64 = {'text': 'text', 'file': 'image_url'}
-K65 = frozenset({'function', 'id', 'index'})
-K66 = frozenset({'content', 'created_at', 'model', 'reasoning', 'role', 'timestamp', 'tool_calls'})
-K67 = {'text': 'text', 'reasoning': 'reasoning', 'tool_call': 'function'}
-K68 = frozenset({'content', 'role', 'tool_call_id'})
-K69 = frozenset({'content', 'role'})
-S_harness = Markers.of((('<environment_context>', '</environment_context>'), ('<user_instructions>', '</user_instructions>'), ('<INSTRUCTIONS>', '</INSTRUCTIONS>'), ('<turn_aborted>', '</turn_aborted>'), ('<subagent_notification>', '</subagent_notification>'), ('<recommended_plugins>', '</recommended_plugins>'), ('<permissions instructions>', '</permissions instructions>'), ('<skills_instructions>', '</skills_instructions>'), ('<skill>', '</skill>'), ('<session_context>', '</session_context>'), ('<plan_mode>', '</plan_mode>'), ('<injected-context source=', '</injected-context>'), ('<user_shell_command>', '<command>'), ('</command>', '</user_shell_command>'), ('# Context from my IDE setup:', '## My request for Codex:')), (), ('# AGENTS.md instructions for ', '<image name='), ('</image>',))
+K48 = frozenset({'item_id', 'target', 'turn_id', 'type', 'user_facing_hint'})
+K49 = {'text': 'self'}
+K50 = frozenset({'record_type'})
+K51 = frozenset({'git', 'id', 'instructions', 'timestamp'})
+K52 = frozenset({'session'})
+K53 = frozenset({'content', 'id', 'role', 'status'})
+K54 = ['id']
+K55 = frozenset({'annotations', 'text'})
+K56 = frozenset({'content', 'id', 'phase', 'role', 'status'})
+K57 = frozenset({'content', 'encrypted_content', 'id', 'summary'})
+K58 = frozenset({'arguments', 'created_at', 'function'})
+K59 = frozenset({'arguments', 'call_id', 'id', 'name', 'status'})
+K60 = frozenset({'call_id', 'id', 'input', 'name', 'status'})
+K61 = frozenset({'call_id', 'id', 'output'})
+K62 = frozenset({'created_at', 'name', 'result'})
+K63 = frozenset({'created_at', 'message', 'model', 'role', 'timestamp'})
+K64 = frozenset({'image_url'})
+K65 = frozenset({'content', 'created_at', 'model', 'role', 'timestamp'})
+K66 = {'text': 'text', 'file': 'image_url'}
+K67 = frozenset({'function', 'id', 'index'})
+K68 = frozenset({'content', 'created_at', 'model', 'reasoning', 'role', 'timestamp', 'tool_calls'})
+K69 = {'text': 'text', 'reasoning': 'reasoning', 'tool_call': 'function'}
+K70 = frozenset({'content', 'role', 'tool_call_id'})
+K71 = frozenset({'content', 'role'})
+S_harness = Markers.of((('<environment_context>', '</environment_context>'), ('<user_instructions>', '</user_instructions>'), ('<INSTRUCTIONS>', '</INSTRUCTIONS>'), ('<turn_aborted>', '</turn_aborted>'), ('<subagent_notification>', '</subagent_notification>'), ('<recommended_plugins>', '</recommended_plugins>'), ('<permissions instructions>', '</permissions instructions>'), ('<skills_instructions>', '</skills_instructions>'), ('<skill>', '</skill>'), ('<session_context>', '</session_context>'), ('<plan_mode>', '</plan_mode>'), ('<injected-context source=', '</injected-context>'), ('<user_shell_command>', '<command>'), ('</command>', '</user_shell_command>'), ('# Context from my IDE setup:', '## My request for Codex:'), ('# In app browser:', '## My request for Codex:'), ('# Files mentioned by the user:', '## My request for Codex:'), ('<user_action>', '</user_action>')), (), ('# AGENTS.md instructions for ', '<image name=', 'Warning: apply_patch was requested via exec_command.'), ('</image>',))
 T_data_url, W_data_url = CONVERSIONS['data_url'].taker, CONVERSIONS['data_url'].write
 T_json_text, W_json_text = CONVERSIONS['json_text'].taker, CONVERSIONS['json_text'].write
 T_texts, W_texts = CONVERSIONS['texts'].taker, CONVERSIONS['texts'].write
 
 
 def read_0_session_meta(r, c):
-    # 'session_meta': line 51 of the mapping
+    # 'session_meta': line 56 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'session_meta'}
     absent = spelling = None
@@ -203,7 +205,7 @@ def write_0_session_meta(events, c):
 
 
 def read_1_response_item_message_user(r, c):
-    # 'response_item/message/user': line 62 of the mapping
+    # 'response_item/message/user': line 67 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/user'}
@@ -595,7 +597,7 @@ def write_1_response_item_message_user(events, c):
 
 
 def read_2_response_item_message_assistant(r, c):
-    # 'response_item/message/assistant': line 77 of the mapping
+    # 'response_item/message/assistant': line 82 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/assistant'}
@@ -957,7 +959,7 @@ def write_2_response_item_message_assistant(events, c):
 
 
 def read_3_response_item_message_developer_(r, c):
-    # 'response_item/message/developer+': line 93 of the mapping
+    # 'response_item/message/developer+': line 98 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/developer+'}
@@ -1066,7 +1068,7 @@ def write_3_response_item_message_developer_(events, c):
 
 
 def read_4_response_item_no_type_user(r, c):
-    # 'response_item/no-type/user': line 103 of the mapping
+    # 'response_item/no-type/user': line 108 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/user'}
@@ -1311,7 +1313,7 @@ def write_4_response_item_no_type_user(events, c):
 
 
 def read_5_response_item_no_type_assistant(r, c):
-    # 'response_item/no-type/assistant': line 112 of the mapping
+    # 'response_item/no-type/assistant': line 117 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/assistant'}
@@ -1511,7 +1513,7 @@ def write_5_response_item_no_type_assistant(events, c):
 
 
 def read_6_response_item_agent_message(r, c):
-    # 'response_item/agent_message': line 121 of the mapping
+    # 'response_item/agent_message': line 126 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/agent_message'}
@@ -1680,7 +1682,7 @@ def write_6_response_item_agent_message(events, c):
 
 
 def read_7_response_item_reasoning(r, c):
-    # 'response_item/reasoning': line 132 of the mapping
+    # 'response_item/reasoning': line 137 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/reasoning'}
@@ -1961,17 +1963,17 @@ def write_7_response_item_reasoning(events, c):
 
 
 def read_8_response_item_function_call(r, c):
-    # 'response_item/function_call': line 147 of the mapping
+    # 'response_item/function_call': line 152 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     e0_2 = r__payload.get('arguments', MISSING)
     if not (e0_2 is not MISSING and (e0_2c := T_json_text(e0_2, None)) is not None):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/function_call'}
     absent = spelling = None
@@ -2125,17 +2127,17 @@ def write_8_response_item_function_call(events, c):
 
 
 def read_9_response_item_custom_tool_call(r, c):
-    # 'response_item/custom_tool_call': line 161 of the mapping
+    # 'response_item/custom_tool_call': line 166 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     e0_2 = r__payload.get('input', MISSING)
     if not (e0_2 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/custom_tool_call'}
     absent = spelling = None
@@ -2283,7 +2285,7 @@ def write_9_response_item_custom_tool_call(events, c):
 
 
 def read_10_response_item_function_call_output_(r, c):
-    # 'response_item/function_call_output+': line 175 of the mapping
+    # 'response_item/function_call_output+': line 180 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('output', MISSING)
@@ -2430,16 +2432,16 @@ def write_10_response_item_function_call_output_(events, c):
 
 
 def read_11_response_item_web_search_call_(r, c):
-    # 'response_item/web_search_call+': line 189 of the mapping
+    # 'response_item/web_search_call+': line 194 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     e0_1 = r__payload.get('action', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     e0_2 = r__payload.get('call_id', MISSING)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/web_search_call+'}
@@ -2584,16 +2586,16 @@ def write_11_response_item_web_search_call_(events, c):
 
 
 def read_12_response_item_tool_search_call(r, c):
-    # 'response_item/tool_search_call': line 202 of the mapping
+    # 'response_item/tool_search_call': line 207 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     e0_1 = r__payload.get('arguments', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     e0_2 = r__payload.get('call_id', MISSING)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/tool_search_call'}
@@ -2738,7 +2740,7 @@ def write_12_response_item_tool_search_call(events, c):
 
 
 def read_13_response_item_tool_search_output(r, c):
-    # 'response_item/tool_search_output': line 215 of the mapping
+    # 'response_item/tool_search_output': line 220 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('tools', MISSING)
@@ -2890,12 +2892,12 @@ def write_13_response_item_tool_search_output(events, c):
 
 
 def read_14_response_item_image_generation_call(r, c):
-    # 'response_item/image_generation_call': line 229 of the mapping
+    # 'response_item/image_generation_call': line 234 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('result', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a FilePart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/image_generation_call'}
     absent = spelling = None
@@ -3010,20 +3012,20 @@ def write_14_response_item_image_generation_call(events, c):
 
 
 def read_15_response_item_tool_call(r, c):
-    # 'response_item/tool_call': line 241 of the mapping
+    # 'response_item/tool_call': line 246 of the mapping
     r__payload = r['payload']
     r__payload__function = r__payload.get('function')
     if type(r__payload__function) is not dict:
         c.note('source-structure', '$.payload.function', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     e0_0 = r__payload__function.get('name', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     e0_1 = r__payload.get('arguments', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/tool_call'}
     absent = spelling = None
@@ -3123,7 +3125,7 @@ def write_15_response_item_tool_call(events, c):
 
 
 def read_16_response_item_tool_result(r, c):
-    # 'response_item/tool_result': line 252 of the mapping
+    # 'response_item/tool_result': line 257 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('name', MISSING)
     e0_1 = r__payload.get('result', MISSING)
@@ -3250,11 +3252,11 @@ def write_16_response_item_tool_result(events, c):
 
 
 def read_17_compacted(r, c):
-    # 'compacted': line 264 of the mapping
+    # 'compacted': line 269 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'compacted'}
     absent = spelling = None
@@ -3333,16 +3335,114 @@ def write_17_compacted(events, c):
     return r
 
 
-def read_18_untyped_state(r, c):
-    # 'untyped/state': line 298 of the mapping
+def read_18_event_msg_entered_review_mode_instructions(r, c):
+    # 'event_msg/entered_review_mode/instructions': line 279 of the mapping
+    r__payload = r['payload']
+    r__payload__target = r__payload['target']
+    e0_0 = r__payload__target.get('instructions', MISSING)
+    if not (type(e0_0) is str):
+        c.note('source-structure', '$', 'expected what a TextPart needs; the record is carried whole')
+        return read_38_carry(r, c)
+    sid = c.session_id
+    pond = {'seq': c.seq, 'as': 'event_msg/entered_review_mode/instructions'}
+    absent = spelling = None
+    mid = c.derive(r)
+    del r['type']
+    v = r.pop('timestamp', MISSING)
+    if type(v) is str and (x := instant(v)) is not None:
+        if x != v:
+            spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
+        ts = x
+    elif v is not MISSING:
+        ts = c.anchor
+        r['timestamp'] = v
+        c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
+    else:
+        ts = c.anchor
+        absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
+    del r__payload['type']
+    del r__payload__target['instructions']
+    p = K13.copy()
+    p['id'] = mid + ':0'
+    p['session_id'] = sid
+    p['message_id'] = mid
+    p['text'] = e0_0
+    p['options'] = {}
+    if len(r) > 1 and not K0.issuperset(r):
+        c.drift('source-drift-field', 'event_msg/entered_review_mode/instructions', [k for k in r if k not in K0])
+    if len(r__payload) > 1 and not K48.issuperset(r__payload):
+        c.drift('source-drift-field', 'event_msg/entered_review_mode/instructions.payload', [k for k in r__payload if k not in K48])
+    if absent:
+        pond['absent'] = absent
+    if spelling:
+        pond['spelling'] = spelling
+    options = {'source': r, 'pond': pond} if r else {'pond': pond}
+    m = K9.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
+    return [m, p]
+
+
+def write_18_event_msg_entered_review_mode_instructions(events, c):
+    first = events[0]
+    options = first['options']
+    pond = options['pond']
+    r = options.get('source')
+    if r is None:
+        r = {}
+    r__payload = r.setdefault('payload', {})
+    r__payload__target = r__payload.setdefault('target', {})
+    r['type'] = 'event_msg'
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'type' not in r__payload:
+            r__payload['type'] = 'entered_review_mode'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'entered_review_mode'
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K49[p['type']] if marks is EMPTY else marks.get('as') or K49[p['type']]
+        if label == 'self':
+            if marks is EMPTY:
+                if 'instructions' not in r__payload__target and 'text' in p:
+                    r__payload__target['instructions'] = p['text']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'instructions' not in r__payload__target and 'payload.target.instructions' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        r__payload__target['instructions'] = t0
+        else:
+            raise Broken('`event_msg/entered_review_mode/instructions` has no block ' + f'`{label}`')
+    return r
+
+
+def read_19_untyped_state(r, c):
+    # 'untyped/state': line 314 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/state'}
     absent = spelling = None
     mid = c.derive(r)
     ts = c.anchor
     content = ''
-    if r and not K48.issuperset(r):
-        c.drift('source-drift-field', 'untyped/state', [k for k in r if k not in K48])
+    if r and not K50.issuperset(r):
+        c.drift('source-drift-field', 'untyped/state', [k for k in r if k not in K50])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3359,7 +3459,7 @@ def read_18_untyped_state(r, c):
     return [m]
 
 
-def write_18_untyped_state(events, c):
+def write_19_untyped_state(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3371,8 +3471,8 @@ def write_18_untyped_state(events, c):
     return r
 
 
-def read_19_untyped_instructions_id(r, c):
-    # 'untyped/instructions/id': line 302 of the mapping
+def read_20_untyped_instructions_id(r, c):
+    # 'untyped/instructions/id': line 318 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/instructions/id'}
     absent = spelling = None
@@ -3396,8 +3496,8 @@ def read_19_untyped_instructions_id(r, c):
             absent = ['id'] if absent is None else [*absent, 'id']
         else:
             r['id'] = v
-    if r and not K49.issuperset(r):
-        c.drift('source-drift-field', 'untyped/instructions/id', [k for k in r if k not in K49])
+    if r and not K51.issuperset(r):
+        c.drift('source-drift-field', 'untyped/instructions/id', [k for k in r if k not in K51])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3414,7 +3514,7 @@ def read_19_untyped_instructions_id(r, c):
     return [m]
 
 
-def write_19_untyped_instructions_id(events, c):
+def write_20_untyped_instructions_id(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3440,12 +3540,12 @@ def write_19_untyped_instructions_id(events, c):
     return r
 
 
-def read_20_untyped_session_no_role(r, c):
-    # 'untyped/session/no-role': line 308 of the mapping
+def read_21_untyped_session_no_role(r, c):
+    # 'untyped/session/no-role': line 324 of the mapping
     r__session = r.get('session')
     if type(r__session) is not dict:
         c.note('source-structure', '$.session', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/session/no-role'}
     absent = spelling = None
@@ -3469,8 +3569,8 @@ def read_20_untyped_session_no_role(r, c):
             absent = ['session.id'] if absent is None else [*absent, 'session.id']
         else:
             r__session['id'] = v
-    if len(r) > 1 and not K50.issuperset(r):
-        c.drift('source-drift-field', 'untyped/session/no-role', [k for k in r if k not in K50])
+    if len(r) > 1 and not K52.issuperset(r):
+        c.drift('source-drift-field', 'untyped/session/no-role', [k for k in r if k not in K52])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3487,7 +3587,7 @@ def read_20_untyped_session_no_role(r, c):
     return [m]
 
 
-def write_20_untyped_session_no_role(events, c):
+def write_21_untyped_session_no_role(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3514,8 +3614,8 @@ def write_20_untyped_session_no_role(events, c):
     return r
 
 
-def read_21_message_user(r, c):
-    # 'message/user': line 314 of the mapping
+def read_22_message_user(r, c):
+    # 'message/user': line 330 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/user'}
     absent = spelling = None
@@ -3709,8 +3809,8 @@ def read_21_message_user(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if r and not K51.issuperset(r):
-        c.drift('source-drift-field', 'message/user', [k for k in r if k not in K51])
+    if r and not K53.issuperset(r):
+        c.drift('source-drift-field', 'message/user', [k for k in r if k not in K53])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3727,7 +3827,7 @@ def read_21_message_user(r, c):
     return p0
 
 
-def write_21_message_user(events, c):
+def write_22_message_user(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3736,7 +3836,7 @@ def write_21_message_user(events, c):
         r = {}
     r['type'] = 'message'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -3836,8 +3936,8 @@ def write_21_message_user(events, c):
     return r
 
 
-def read_22_message_assistant(r, c):
-    # 'message/assistant': line 325 of the mapping
+def read_23_message_assistant(r, c):
+    # 'message/assistant': line 341 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/assistant'}
     absent = spelling = None
@@ -3876,8 +3976,8 @@ def read_22_message_assistant(r, c):
                             del b['type']
                             del b['text']
                             o = {'source': b}
-                            if not K53.issuperset(b):
-                                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K53])
+                            if not K55.issuperset(b):
+                                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K55])
                         else:
                             o = {}
                         p = K13.copy()
@@ -3895,8 +3995,8 @@ def read_22_message_assistant(r, c):
                             del b['type']
                             del b['text']
                             o = {'source': b}
-                            if not K53.issuperset(b):
-                                c.drift('source-drift-field', 'message/assistant/text', [k for k in b if k not in K53])
+                            if not K55.issuperset(b):
+                                c.drift('source-drift-field', 'message/assistant/text', [k for k in b if k not in K55])
                         else:
                             o = {}
                         o['pond'] = {'as': 'text'}
@@ -3926,8 +4026,8 @@ def read_22_message_assistant(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K53.issuperset(b):
-                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K53])
+            if not K55.issuperset(b):
+                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K55])
         else:
             o = {}
         p = K13.copy()
@@ -3942,8 +4042,8 @@ def read_22_message_assistant(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if r and not K54.issuperset(r):
-        c.drift('source-drift-field', 'message/assistant', [k for k in r if k not in K54])
+    if r and not K56.issuperset(r):
+        c.drift('source-drift-field', 'message/assistant', [k for k in r if k not in K56])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3960,7 +4060,7 @@ def read_22_message_assistant(r, c):
     return p0
 
 
-def write_22_message_assistant(events, c):
+def write_23_message_assistant(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3969,7 +4069,7 @@ def write_22_message_assistant(events, c):
         r = {}
     r['type'] = 'message'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -4037,8 +4137,8 @@ def write_22_message_assistant(events, c):
     return r
 
 
-def read_23_message_developer_(r, c):
-    # 'message/developer+': line 334 of the mapping
+def read_24_message_developer_(r, c):
+    # 'message/developer+': line 350 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/developer+'}
     absent = spelling = None
@@ -4092,7 +4192,7 @@ def read_23_message_developer_(r, c):
     return [m]
 
 
-def write_23_message_developer_(events, c):
+def write_24_message_developer_(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4101,7 +4201,7 @@ def write_23_message_developer_(events, c):
         r = {}
     r['type'] = 'message'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -4119,8 +4219,8 @@ def write_23_message_developer_(events, c):
     return r
 
 
-def read_24_reasoning(r, c):
-    # 'reasoning': line 340 of the mapping
+def read_25_reasoning(r, c):
+    # 'reasoning': line 356 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'reasoning'}
     absent = spelling = None
@@ -4249,8 +4349,8 @@ def read_24_reasoning(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list, found {kind_of(items)}')
-    if r and not K55.issuperset(r):
-        c.drift('source-drift-field', 'reasoning', [k for k in r if k not in K55])
+    if r and not K57.issuperset(r):
+        c.drift('source-drift-field', 'reasoning', [k for k in r if k not in K57])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4269,7 +4369,7 @@ def read_24_reasoning(r, c):
     return p0
 
 
-def write_24_reasoning(events, c):
+def write_25_reasoning(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4278,7 +4378,7 @@ def write_24_reasoning(events, c):
         r = {}
     r['type'] = 'reasoning'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -4373,20 +4473,20 @@ def write_24_reasoning(events, c):
     return r
 
 
-def read_25_function_call_function(r, c):
-    # 'function_call/function': line 351 of the mapping
+def read_26_function_call_function(r, c):
+    # 'function_call/function': line 367 of the mapping
     r__function = r.get('function')
     if type(r__function) is not dict:
         c.note('source-structure', '$.function', 'expected an object; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     e0_0 = r__function.get('name', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     e0_1 = r.get('arguments', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'function_call/function'}
     absent = spelling = None
@@ -4413,8 +4513,8 @@ def read_25_function_call_function(r, c):
     p['name'] = e0_0
     p['params'] = e0_1
     p['options'] = {}
-    if len(r) > 1 and not K56.issuperset(r):
-        c.drift('source-drift-field', 'function_call/function', [k for k in r if k not in K56])
+    if len(r) > 1 and not K58.issuperset(r):
+        c.drift('source-drift-field', 'function_call/function', [k for k in r if k not in K58])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4430,7 +4530,7 @@ def read_25_function_call_function(r, c):
     return [m, p]
 
 
-def write_25_function_call_function(events, c):
+def write_26_function_call_function(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4477,17 +4577,17 @@ def write_25_function_call_function(events, c):
     return r
 
 
-def read_26_function_call(r, c):
-    # 'function_call': line 360 of the mapping
+def read_27_function_call(r, c):
+    # 'function_call': line 376 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     e0_2 = r.get('arguments', MISSING)
     if not (e0_2 is not MISSING and (e0_2c := T_json_text(e0_2, None)) is not None):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'function_call'}
     absent = spelling = None
@@ -4546,8 +4646,8 @@ def read_26_function_call(r, c):
         p['options'] = o
     if e0_0_fits:
         c.calls[e0_0] = e0_1
-    if r and not K57.issuperset(r):
-        c.drift('source-drift-field', 'function_call', [k for k in r if k not in K57])
+    if r and not K59.issuperset(r):
+        c.drift('source-drift-field', 'function_call', [k for k in r if k not in K59])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4563,7 +4663,7 @@ def read_26_function_call(r, c):
     return [m, p]
 
 
-def write_26_function_call(events, c):
+def write_27_function_call(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4572,7 +4672,7 @@ def write_26_function_call(events, c):
         r = {}
     r['type'] = 'function_call'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -4613,17 +4713,17 @@ def write_26_function_call(events, c):
     return r
 
 
-def read_27_custom_tool_call(r, c):
-    # 'custom_tool_call': line 371 of the mapping
+def read_28_custom_tool_call(r, c):
+    # 'custom_tool_call': line 387 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     e0_2 = r.get('input', MISSING)
     if not (e0_2 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_37_carry(r, c)
+        return read_38_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'custom_tool_call'}
     absent = spelling = None
@@ -4676,8 +4776,8 @@ def read_27_custom_tool_call(r, c):
         p['options'] = {}
     if e0_0_fits:
         c.calls[e0_0] = e0_1
-    if r and not K58.issuperset(r):
-        c.drift('source-drift-field', 'custom_tool_call', [k for k in r if k not in K58])
+    if r and not K60.issuperset(r):
+        c.drift('source-drift-field', 'custom_tool_call', [k for k in r if k not in K60])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4693,7 +4793,7 @@ def read_27_custom_tool_call(r, c):
     return [m, p]
 
 
-def write_27_custom_tool_call(events, c):
+def write_28_custom_tool_call(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4702,7 +4802,7 @@ def write_27_custom_tool_call(events, c):
         r = {}
     r['type'] = 'custom_tool_call'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -4743,8 +4843,8 @@ def write_27_custom_tool_call(events, c):
     return r
 
 
-def read_28_function_call_output(r, c):
-    # 'function_call_output': line 382 of the mapping
+def read_29_function_call_output(r, c):
+    # 'function_call_output': line 398 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -4806,8 +4906,8 @@ def read_28_function_call_output(r, c):
             p['result'] = e0_1
         if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
             p['name'] = known
-    if r and not K59.issuperset(r):
-        c.drift('source-drift-field', 'function_call_output', [k for k in r if k not in K59])
+    if r and not K61.issuperset(r):
+        c.drift('source-drift-field', 'function_call_output', [k for k in r if k not in K61])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4823,7 +4923,7 @@ def read_28_function_call_output(r, c):
     return [m, p]
 
 
-def write_28_function_call_output(events, c):
+def write_29_function_call_output(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4832,7 +4932,7 @@ def write_28_function_call_output(events, c):
         r = {}
     r['type'] = 'function_call_output'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -4867,8 +4967,8 @@ def write_28_function_call_output(events, c):
     return r
 
 
-def read_29_custom_tool_call_output(r, c):
-    # 'custom_tool_call_output': line 382 of the mapping
+def read_30_custom_tool_call_output(r, c):
+    # 'custom_tool_call_output': line 398 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -4930,8 +5030,8 @@ def read_29_custom_tool_call_output(r, c):
             p['result'] = e0_1
         if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
             p['name'] = known
-    if r and not K59.issuperset(r):
-        c.drift('source-drift-field', 'custom_tool_call_output', [k for k in r if k not in K59])
+    if r and not K61.issuperset(r):
+        c.drift('source-drift-field', 'custom_tool_call_output', [k for k in r if k not in K61])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4947,7 +5047,7 @@ def read_29_custom_tool_call_output(r, c):
     return [m, p]
 
 
-def write_29_custom_tool_call_output(events, c):
+def write_30_custom_tool_call_output(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4956,7 +5056,7 @@ def write_29_custom_tool_call_output(events, c):
         r = {}
     r['type'] = 'custom_tool_call_output'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K52)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -4991,8 +5091,8 @@ def write_29_custom_tool_call_output(events, c):
     return r
 
 
-def read_30_function_result(r, c):
-    # 'function_result': line 392 of the mapping
+def read_31_function_result(r, c):
+    # 'function_result': line 408 of the mapping
     e0_0 = r.get('name', MISSING)
     e0_1 = r.get('result', MISSING)
     sid = c.session_id
@@ -5044,8 +5144,8 @@ def read_30_function_result(r, c):
             p['name'] = e0_0
         if e0_1_fits:
             p['result'] = e0_1
-    if r and not K60.issuperset(r):
-        c.drift('source-drift-field', 'function_result', [k for k in r if k not in K60])
+    if r and not K62.issuperset(r):
+        c.drift('source-drift-field', 'function_result', [k for k in r if k not in K62])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -5061,7 +5161,7 @@ def read_30_function_result(r, c):
     return [m, p]
 
 
-def write_30_function_result(events, c):
+def write_31_function_result(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -5107,8 +5207,8 @@ def write_30_function_result(events, c):
     return r
 
 
-def read_31_untyped_user_message(r, c):
-    # 'untyped/user/message': line 402 of the mapping
+def read_32_untyped_user_message(r, c):
+    # 'untyped/user/message': line 418 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user/message'}
     absent = spelling = None
@@ -5251,8 +5351,8 @@ def read_31_untyped_user_message(r, c):
         pond.setdefault('shape', {})['message'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
-    if r and not K61.issuperset(r):
-        c.drift('source-drift-field', 'untyped/user/message', [k for k in r if k not in K61])
+    if r and not K63.issuperset(r):
+        c.drift('source-drift-field', 'untyped/user/message', [k for k in r if k not in K63])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -5269,7 +5369,7 @@ def read_31_untyped_user_message(r, c):
     return p0
 
 
-def write_31_untyped_user_message(events, c):
+def write_32_untyped_user_message(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -5344,8 +5444,8 @@ def write_31_untyped_user_message(events, c):
     return r
 
 
-def read_32_untyped_user(r, c):
-    # 'untyped/user': line 411 of the mapping
+def read_33_untyped_user(r, c):
+    # 'untyped/user': line 427 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user'}
     absent = spelling = None
@@ -5454,8 +5554,8 @@ def read_32_untyped_user(r, c):
                             del b['image_url']
                         if b:
                             o = {'source': b}
-                            if not K62.issuperset(b):
-                                c.drift('source-drift-field', 'untyped/user/image_url', [k for k in b if k not in K62])
+                            if not K64.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/user/image_url', [k for k in b if k not in K64])
                         else:
                             o = {}
                         if ps:
@@ -5480,8 +5580,8 @@ def read_32_untyped_user(r, c):
                             del b['image_url']
                         if b:
                             o = {'source': b}
-                            if not K62.issuperset(b):
-                                c.drift('source-drift-field', 'untyped/user/image_url#2', [k for k in b if k not in K62])
+                            if not K64.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/user/image_url#2', [k for k in b if k not in K64])
                         else:
                             o = {}
                         o['pond'] = {'as': 'image_url#2'}
@@ -5568,8 +5668,8 @@ def read_32_untyped_user(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if r and not K63.issuperset(r):
-        c.drift('source-drift-field', 'untyped/user', [k for k in r if k not in K63])
+    if r and not K65.issuperset(r):
+        c.drift('source-drift-field', 'untyped/user', [k for k in r if k not in K65])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -5586,7 +5686,7 @@ def read_32_untyped_user(r, c):
     return p0
 
 
-def write_32_untyped_user(events, c):
+def write_33_untyped_user(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -5613,7 +5713,7 @@ def write_32_untyped_user(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K64[p['type']] if marks is EMPTY else marks.get('as') or K64[p['type']]
+        label = K66[p['type']] if marks is EMPTY else marks.get('as') or K66[p['type']]
         if label == 'text':
             if not o and 'text' in p:
                 b = {'type': 'text', 'text': p['text']}
@@ -5709,8 +5809,8 @@ def write_32_untyped_user(events, c):
     return r
 
 
-def read_33_untyped_assistant_message(r, c):
-    # 'untyped/assistant/message': line 423 of the mapping
+def read_34_untyped_assistant_message(r, c):
+    # 'untyped/assistant/message': line 439 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant/message'}
     absent = spelling = None
@@ -5808,8 +5908,8 @@ def read_33_untyped_assistant_message(r, c):
         pond.setdefault('shape', {})['message'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
-    if r and not K61.issuperset(r):
-        c.drift('source-drift-field', 'untyped/assistant/message', [k for k in r if k not in K61])
+    if r and not K63.issuperset(r):
+        c.drift('source-drift-field', 'untyped/assistant/message', [k for k in r if k not in K63])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -5826,7 +5926,7 @@ def read_33_untyped_assistant_message(r, c):
     return p0
 
 
-def write_33_untyped_assistant_message(events, c):
+def write_34_untyped_assistant_message(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -5901,8 +6001,8 @@ def write_33_untyped_assistant_message(events, c):
     return r
 
 
-def read_34_untyped_assistant(r, c):
-    # 'untyped/assistant': line 432 of the mapping
+def read_35_untyped_assistant(r, c):
+    # 'untyped/assistant': line 448 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant'}
     absent = spelling = None
@@ -6088,8 +6188,8 @@ def read_34_untyped_assistant(r, c):
                             del b['function']
                         if b:
                             o = {'source': b}
-                            if not K65.issuperset(b):
-                                c.drift('source-drift-field', 'untyped/assistant/function', [k for k in b if k not in K65])
+                            if not K67.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/assistant/function', [k for k in b if k not in K67])
                         else:
                             o = {}
                         if ps:
@@ -6130,8 +6230,8 @@ def read_34_untyped_assistant(r, c):
         pond.setdefault('shape', {})['tool_calls'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.tool_calls', f'expected list, found {kind_of(items)}')
-    if r and not K66.issuperset(r):
-        c.drift('source-drift-field', 'untyped/assistant', [k for k in r if k not in K66])
+    if r and not K68.issuperset(r):
+        c.drift('source-drift-field', 'untyped/assistant', [k for k in r if k not in K68])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -6148,7 +6248,7 @@ def read_34_untyped_assistant(r, c):
     return p0
 
 
-def write_34_untyped_assistant(events, c):
+def write_35_untyped_assistant(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -6177,7 +6277,7 @@ def write_34_untyped_assistant(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K67[p['type']] if marks is EMPTY else marks.get('as') or K67[p['type']]
+        label = K69[p['type']] if marks is EMPTY else marks.get('as') or K69[p['type']]
         if label == 'reasoning':
             if not o and 'text' in p:
                 b = {'type': 'reasoning', 'text': p['text']}
@@ -6295,8 +6395,8 @@ def write_34_untyped_assistant(events, c):
     return r
 
 
-def read_35_untyped_tool(r, c):
-    # 'untyped/tool': line 453 of the mapping
+def read_36_untyped_tool(r, c):
+    # 'untyped/tool': line 469 of the mapping
     e0_0 = r.get('tool_call_id', MISSING)
     e0_1 = r.get('content', MISSING)
     sid = c.session_id
@@ -6340,8 +6440,8 @@ def read_35_untyped_tool(r, c):
             p['result'] = e0_1
         if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
             p['name'] = known
-    if r and not K68.issuperset(r):
-        c.drift('source-drift-field', 'untyped/tool', [k for k in r if k not in K68])
+    if r and not K70.issuperset(r):
+        c.drift('source-drift-field', 'untyped/tool', [k for k in r if k not in K70])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -6357,7 +6457,7 @@ def read_35_untyped_tool(r, c):
     return [m, p]
 
 
-def write_35_untyped_tool(events, c):
+def write_36_untyped_tool(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -6400,8 +6500,8 @@ def write_35_untyped_tool(events, c):
     return r
 
 
-def read_36_untyped_developer__content(r, c):
-    # 'untyped/developer+/content': line 463 of the mapping
+def read_37_untyped_developer__content(r, c):
+    # 'untyped/developer+/content': line 479 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/developer+/content'}
     absent = spelling = None
@@ -6417,8 +6517,8 @@ def read_36_untyped_developer__content(r, c):
         else:
             r['content'] = v
             c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
-    if r and not K69.issuperset(r):
-        c.drift('source-drift-field', 'untyped/developer+/content', [k for k in r if k not in K69])
+    if r and not K71.issuperset(r):
+        c.drift('source-drift-field', 'untyped/developer+/content', [k for k in r if k not in K71])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -6435,7 +6535,7 @@ def read_36_untyped_developer__content(r, c):
     return [m]
 
 
-def write_36_untyped_developer__content(events, c):
+def write_37_untyped_developer__content(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -6457,8 +6557,8 @@ def write_36_untyped_developer__content(events, c):
     return r
 
 
-def read_37_carry(r, c):
-    # 'carry': line 468 of the mapping
+def read_38_carry(r, c):
+    # 'carry': line 484 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None
@@ -6493,7 +6593,7 @@ def read_37_carry(r, c):
     return [m]
 
 
-def write_37_carry(events, c):
+def write_38_carry(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -6517,12 +6617,12 @@ def write_37_carry(events, c):
 
 def carry(r, c):
     c.drift('source-drift-kind', drift_name(r), ())
-    return read_37_carry(r, c)
+    return read_38_carry(r, c)
 
 
 def carry_observed(r, c):
     """Read a carried record of which the pass has to know."""
-    return read_37_carry(r, c)
+    return read_38_carry(r, c)
 
 
 def choose_1_response_item_0(r):
@@ -6546,7 +6646,7 @@ def choose_1_response_item_other(r):
     return carry
 
 
-CHOOSE_1_RESPONSE_ITEM_READERS = {'agent_message': read_6_response_item_agent_message, 'reasoning': read_7_response_item_reasoning, 'function_call': read_8_response_item_function_call, 'custom_tool_call': read_9_response_item_custom_tool_call, 'function_call_output': read_10_response_item_function_call_output_, 'custom_tool_call_output': read_10_response_item_function_call_output_, 'web_search_call': read_11_response_item_web_search_call_, 'local_shell_call': read_11_response_item_web_search_call_, 'tool_search_call': read_12_response_item_tool_search_call, 'tool_search_output': read_13_response_item_tool_search_output, 'image_generation_call': read_14_response_item_image_generation_call, 'tool_call': read_15_response_item_tool_call, 'tool_result': read_16_response_item_tool_result, 'ghost_snapshot': read_37_carry, 'other': read_37_carry, 'compaction': read_37_carry, 'compaction_summary': read_37_carry, 'compaction_trigger': read_37_carry, 'context_compaction': read_37_carry}
+CHOOSE_1_RESPONSE_ITEM_READERS = {'agent_message': read_6_response_item_agent_message, 'reasoning': read_7_response_item_reasoning, 'function_call': read_8_response_item_function_call, 'custom_tool_call': read_9_response_item_custom_tool_call, 'function_call_output': read_10_response_item_function_call_output_, 'custom_tool_call_output': read_10_response_item_function_call_output_, 'web_search_call': read_11_response_item_web_search_call_, 'local_shell_call': read_11_response_item_web_search_call_, 'tool_search_call': read_12_response_item_tool_search_call, 'tool_search_output': read_13_response_item_tool_search_output, 'image_generation_call': read_14_response_item_image_generation_call, 'tool_call': read_15_response_item_tool_call, 'tool_result': read_16_response_item_tool_result, 'ghost_snapshot': read_38_carry, 'other': read_38_carry, 'compaction': read_38_carry, 'compaction_summary': read_38_carry, 'compaction_trigger': read_38_carry, 'context_compaction': read_38_carry}
 CHOOSE_1_RESPONSE_ITEM_CHOOSE = {'message': choose_1_response_item_0}
 
 
@@ -6560,103 +6660,109 @@ def choose_1_response_item(r):
     return choose_1_response_item_other(r)
 
 
-def choose_3_message_other(r):
+def choose_3_event_msg_0(r):
+    if at(r, 'payload', 'target', 'instructions') is not MISSING:
+        return read_18_event_msg_entered_review_mode_instructions
+    return read_38_carry
+
+
+def choose_3_event_msg_other(r):
     return carry
 
 
-CHOOSE_3_MESSAGE_READERS = {'user': read_21_message_user, 'assistant': read_22_message_assistant, 'developer': read_23_message_developer_, 'system': read_23_message_developer_}
-CHOOSE_3_MESSAGE_CHOOSE = {}
+CHOOSE_3_EVENT_MSG_READERS = {'user_message': read_38_carry, 'agent_message': read_38_carry, 'agent_reasoning': read_38_carry, 'agent_reasoning_raw_content': read_38_carry, 'agent_reasoning_section_break': read_38_carry, 'item_started': read_38_carry, 'raw_response_item': read_38_carry, 'item_completed': carry_observed, 'exec_command_end': carry_observed, 'patch_apply_end': carry_observed, 'mcp_tool_call_end': carry_observed, 'token_count': read_38_carry, 'task_started': read_38_carry, 'task_complete': read_38_carry, 'turn_started': read_38_carry, 'turn_complete': read_38_carry, 'turn_aborted': read_38_carry, 'thread_settings_applied': read_38_carry, 'thread_name_updated': read_38_carry, 'thread_goal_updated': read_38_carry, 'thread_rolled_back': read_38_carry, 'context_compacted': read_38_carry, 'error': read_38_carry, 'warning': read_38_carry, 'stream_error': read_38_carry, 'background_event': read_38_carry, 'guardian_assessment': read_38_carry, 'exited_review_mode': read_38_carry, 'undo_started': read_38_carry, 'undo_completed': read_38_carry, 'session_configured': read_38_carry, 'sub_agent_activity': read_38_carry, 'shutdown_complete': read_38_carry, 'plan_update': read_38_carry, 'turn_diff': read_38_carry, 'deprecation_notice': read_38_carry, 'model_reroute': read_38_carry, 'hook_started': read_38_carry, 'hook_completed': read_38_carry, 'exec_command_begin': read_38_carry, 'exec_command_output_delta': read_38_carry, 'patch_apply_begin': read_38_carry, 'mcp_tool_call_begin': read_38_carry, 'web_search_begin': read_38_carry, 'web_search_end': read_38_carry, 'view_image_tool_call': read_38_carry, 'image_generation_begin': read_38_carry, 'image_generation_end': read_38_carry, 'dynamic_tool_call_request': read_38_carry, 'dynamic_tool_call_response': read_38_carry, 'collab_agent_spawn_begin': read_38_carry, 'collab_agent_spawn_end': read_38_carry, 'collab_agent_interaction_begin': read_38_carry, 'collab_agent_interaction_end': read_38_carry, 'collab_waiting_begin': read_38_carry, 'collab_waiting_end': read_38_carry, 'collab_close_begin': read_38_carry, 'collab_close_end': read_38_carry, 'collab_resume_begin': read_38_carry, 'collab_resume_end': read_38_carry, 'terminal_interaction': read_38_carry, 'exec_approval_request': read_38_carry, 'apply_patch_approval_request': read_38_carry, 'elicitation_request': read_38_carry, 'request_user_input': read_38_carry}
+CHOOSE_3_EVENT_MSG_CHOOSE = {'entered_review_mode': choose_3_event_msg_0}
 
 
-def choose_3_message(r):
-    k = r.get('role', MISSING)
-    if type(k) is str:
-        if (reader := CHOOSE_3_MESSAGE_READERS.get(k)) is not None:
-            return reader
-        if (choose := CHOOSE_3_MESSAGE_CHOOSE.get(k)) is not None:
-            return choose(r)
-    return choose_3_message_other(r)
-
-
-def choose_5_function_call(r):
-    if r.get('function', MISSING) is not MISSING:
-        return read_25_function_call_function
-    return read_26_function_call
-
-
-def choose_10_event_msg_other(r):
-    return carry
-
-
-CHOOSE_10_EVENT_MSG_READERS = {'user_message': read_37_carry, 'agent_message': read_37_carry, 'agent_reasoning': read_37_carry, 'agent_reasoning_raw_content': read_37_carry, 'agent_reasoning_section_break': read_37_carry, 'item_started': read_37_carry, 'raw_response_item': read_37_carry, 'item_completed': carry_observed, 'exec_command_end': carry_observed, 'patch_apply_end': carry_observed, 'mcp_tool_call_end': carry_observed, 'token_count': read_37_carry, 'task_started': read_37_carry, 'task_complete': read_37_carry, 'turn_started': read_37_carry, 'turn_complete': read_37_carry, 'turn_aborted': read_37_carry, 'thread_settings_applied': read_37_carry, 'thread_name_updated': read_37_carry, 'thread_goal_updated': read_37_carry, 'thread_rolled_back': read_37_carry, 'context_compacted': read_37_carry, 'error': read_37_carry, 'warning': read_37_carry, 'stream_error': read_37_carry, 'background_event': read_37_carry, 'guardian_assessment': read_37_carry, 'entered_review_mode': read_37_carry, 'exited_review_mode': read_37_carry, 'undo_started': read_37_carry, 'undo_completed': read_37_carry, 'session_configured': read_37_carry, 'sub_agent_activity': read_37_carry, 'shutdown_complete': read_37_carry, 'plan_update': read_37_carry, 'turn_diff': read_37_carry, 'deprecation_notice': read_37_carry, 'model_reroute': read_37_carry, 'hook_started': read_37_carry, 'hook_completed': read_37_carry, 'exec_command_begin': read_37_carry, 'exec_command_output_delta': read_37_carry, 'patch_apply_begin': read_37_carry, 'mcp_tool_call_begin': read_37_carry, 'web_search_begin': read_37_carry, 'web_search_end': read_37_carry, 'view_image_tool_call': read_37_carry, 'image_generation_begin': read_37_carry, 'image_generation_end': read_37_carry, 'dynamic_tool_call_request': read_37_carry, 'dynamic_tool_call_response': read_37_carry, 'collab_agent_spawn_begin': read_37_carry, 'collab_agent_spawn_end': read_37_carry, 'collab_agent_interaction_begin': read_37_carry, 'collab_agent_interaction_end': read_37_carry, 'collab_waiting_begin': read_37_carry, 'collab_waiting_end': read_37_carry, 'collab_close_begin': read_37_carry, 'collab_close_end': read_37_carry, 'collab_resume_begin': read_37_carry, 'collab_resume_end': read_37_carry, 'terminal_interaction': read_37_carry, 'exec_approval_request': read_37_carry, 'apply_patch_approval_request': read_37_carry, 'elicitation_request': read_37_carry, 'request_user_input': read_37_carry}
-CHOOSE_10_EVENT_MSG_CHOOSE = {}
-
-
-def choose_10_event_msg(r):
+def choose_3_event_msg(r):
     k = v.get('type', MISSING) if type(v := r.get('payload')) is dict else MISSING
     if type(k) is str:
-        if (reader := CHOOSE_10_EVENT_MSG_READERS.get(k)) is not None:
+        if (reader := CHOOSE_3_EVENT_MSG_READERS.get(k)) is not None:
             return reader
-        if (choose := CHOOSE_10_EVENT_MSG_CHOOSE.get(k)) is not None:
+        if (choose := CHOOSE_3_EVENT_MSG_CHOOSE.get(k)) is not None:
             return choose(r)
-    return choose_10_event_msg_other(r)
+    return choose_3_event_msg_other(r)
+
+
+def choose_4_message_other(r):
+    return carry
+
+
+CHOOSE_4_MESSAGE_READERS = {'user': read_22_message_user, 'assistant': read_23_message_assistant, 'developer': read_24_message_developer_, 'system': read_24_message_developer_}
+CHOOSE_4_MESSAGE_CHOOSE = {}
+
+
+def choose_4_message(r):
+    k = r.get('role', MISSING)
+    if type(k) is str:
+        if (reader := CHOOSE_4_MESSAGE_READERS.get(k)) is not None:
+            return reader
+        if (choose := CHOOSE_4_MESSAGE_CHOOSE.get(k)) is not None:
+            return choose(r)
+    return choose_4_message_other(r)
+
+
+def choose_6_function_call(r):
+    if r.get('function', MISSING) is not MISSING:
+        return read_26_function_call_function
+    return read_27_function_call
 
 
 def choose_untyped_0(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_18_untyped_state
+        return read_19_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_19_untyped_instructions_id
+        return read_20_untyped_instructions_id
     if r.get('message', MISSING) is not MISSING:
-        return read_31_untyped_user_message
-    return read_32_untyped_user
+        return read_32_untyped_user_message
+    return read_33_untyped_user
 
 
 def choose_untyped_1(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_18_untyped_state
+        return read_19_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_19_untyped_instructions_id
+        return read_20_untyped_instructions_id
     if r.get('message', MISSING) is not MISSING:
-        return read_33_untyped_assistant_message
-    return read_34_untyped_assistant
+        return read_34_untyped_assistant_message
+    return read_35_untyped_assistant
 
 
 def choose_untyped_2(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_18_untyped_state
+        return read_19_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_19_untyped_instructions_id
-    return read_35_untyped_tool
+        return read_20_untyped_instructions_id
+    return read_36_untyped_tool
 
 
 def choose_untyped_3(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_18_untyped_state
+        return read_19_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_19_untyped_instructions_id
+        return read_20_untyped_instructions_id
     if r.get('content', MISSING) is not MISSING:
-        return read_36_untyped_developer__content
+        return read_37_untyped_developer__content
     return carry
 
 
 def choose_untyped_4(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_18_untyped_state
+        return read_19_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_19_untyped_instructions_id
+        return read_20_untyped_instructions_id
     if r.get('content', MISSING) is not MISSING:
-        return read_36_untyped_developer__content
+        return read_37_untyped_developer__content
     return carry
 
 
 def choose_untyped_other(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_18_untyped_state
+        return read_19_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_19_untyped_instructions_id
+        return read_20_untyped_instructions_id
     if r.get('session', MISSING) is not MISSING and r.get('role', MISSING) is MISSING:
-        return read_20_untyped_session_no_role
+        return read_21_untyped_session_no_role
     return carry
 
 
@@ -6720,6 +6826,10 @@ def drift_name(r):
         return f'{label}/{v}'
     if literal == 'response_item' and type(v := at(r, 'payload', 'type')) is str:
         return f'{label}/{v}'
+    if literal == 'event_msg' and type(v := at(r, 'payload', 'type')) is str:
+        return f'{label}/{v}'
+    if literal == 'event_msg' and type(v := at(r, 'payload', 'target', 'instructions')) is str:
+        return f'{label}/{v}'
     if literal == None and type(v := at(r, 'record_type')) is str:
         return f'{label}/{v}'
     if literal == None and type(v := at(r, 'instructions')) is str:
@@ -6769,16 +6879,16 @@ def drift_name(r):
     return label
 
 
-READERS = {'session_meta': read_0_session_meta, 'compacted': read_17_compacted, 'reasoning': read_24_reasoning, 'custom_tool_call': read_27_custom_tool_call, 'function_call_output': read_28_function_call_output, 'custom_tool_call_output': read_29_custom_tool_call_output, 'function_result': read_30_function_result, 'pond_origin': read_37_carry, 'turn_context': read_37_carry, 'world_state': read_37_carry, 'token_usage_record': read_37_carry, 'inter_agent_communication_metadata': read_37_carry}
-CHOOSE = {'response_item': choose_1_response_item, 'message': choose_3_message, 'function_call': choose_5_function_call, 'event_msg': choose_10_event_msg}
-CARRIES = frozenset((read_37_carry, carry_observed))
-OBSERVED = frozenset((carry_observed, read_9_response_item_custom_tool_call, read_10_response_item_function_call_output_, read_13_response_item_tool_search_output, read_16_response_item_tool_result, read_28_function_call_output, read_29_custom_tool_call_output, read_30_function_result, read_35_untyped_tool,))
+READERS = {'session_meta': read_0_session_meta, 'compacted': read_17_compacted, 'reasoning': read_25_reasoning, 'custom_tool_call': read_28_custom_tool_call, 'function_call_output': read_29_function_call_output, 'custom_tool_call_output': read_30_custom_tool_call_output, 'function_result': read_31_function_result, 'pond_origin': read_38_carry, 'turn_context': read_38_carry, 'world_state': read_38_carry, 'token_usage_record': read_38_carry, 'inter_agent_communication_metadata': read_38_carry}
+CHOOSE = {'response_item': choose_1_response_item, 'event_msg': choose_3_event_msg, 'message': choose_4_message, 'function_call': choose_6_function_call}
+CARRIES = frozenset((read_38_carry, carry_observed))
+OBSERVED = frozenset((carry_observed, read_9_response_item_custom_tool_call, read_10_response_item_function_call_output_, read_13_response_item_tool_search_output, read_16_response_item_tool_result, read_29_function_call_output, read_30_custom_tool_call_output, read_31_function_result, read_36_untyped_tool,))
 CARRY_ID, CARRY_TIME = (None, 'timestamp')
 CARRY_TIME_ONLY = True
 
 
-FIRST = {'session_meta': read_0_session_meta, 'response_item': {**CHOOSE_1_RESPONSE_ITEM_READERS, **dict.fromkeys(CHOOSE_1_RESPONSE_ITEM_CHOOSE)}, 'compacted': read_17_compacted, 'message': None, 'reasoning': read_24_reasoning, 'function_call': None, 'custom_tool_call': read_27_custom_tool_call, 'function_call_output': read_28_function_call_output, 'custom_tool_call_output': read_29_custom_tool_call_output, 'function_result': read_30_function_result, 'event_msg': {**CHOOSE_10_EVENT_MSG_READERS, **dict.fromkeys(CHOOSE_10_EVENT_MSG_CHOOSE)}, 'pond_origin': read_37_carry, 'turn_context': read_37_carry, 'world_state': read_37_carry, 'token_usage_record': read_37_carry, 'inter_agent_communication_metadata': read_37_carry}
-UNSURE = {'response_item': CHOOSE_1_RESPONSE_ITEM_CHOOSE, 'event_msg': CHOOSE_10_EVENT_MSG_CHOOSE}
+FIRST = {'session_meta': read_0_session_meta, 'response_item': {**CHOOSE_1_RESPONSE_ITEM_READERS, **dict.fromkeys(CHOOSE_1_RESPONSE_ITEM_CHOOSE)}, 'compacted': read_17_compacted, 'event_msg': {**CHOOSE_3_EVENT_MSG_READERS, **dict.fromkeys(CHOOSE_3_EVENT_MSG_CHOOSE)}, 'message': None, 'reasoning': read_25_reasoning, 'function_call': None, 'custom_tool_call': read_28_custom_tool_call, 'function_call_output': read_29_function_call_output, 'custom_tool_call_output': read_30_custom_tool_call_output, 'function_result': read_31_function_result, 'pond_origin': read_38_carry, 'turn_context': read_38_carry, 'world_state': read_38_carry, 'token_usage_record': read_38_carry, 'inter_agent_communication_metadata': read_38_carry}
+UNSURE = {'response_item': CHOOSE_1_RESPONSE_ITEM_CHOOSE, 'event_msg': CHOOSE_3_EVENT_MSG_CHOOSE}
 
 
 def reader_of(r):
@@ -6848,6 +6958,8 @@ def label_of(r):
         return 'response_item/tool_result'
     if k == 'compacted':
         return 'compacted'
+    if k == 'event_msg' and at(r, 'payload', 'type') == 'entered_review_mode' and at(r, 'payload', 'target', 'instructions') is not MISSING:
+        return 'event_msg/entered_review_mode/instructions'
     if k is MISSING and r.get('record_type', MISSING) == 'state':
         return 'untyped/state'
     if k is MISSING and r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
@@ -6889,7 +7001,7 @@ def label_of(r):
     return None
 
 
-WRITE = {'session_meta': write_0_session_meta, 'response_item/message/user': write_1_response_item_message_user, 'response_item/message/assistant': write_2_response_item_message_assistant, 'response_item/message/developer+': write_3_response_item_message_developer_, 'response_item/no-type/user': write_4_response_item_no_type_user, 'response_item/no-type/assistant': write_5_response_item_no_type_assistant, 'response_item/agent_message': write_6_response_item_agent_message, 'response_item/reasoning': write_7_response_item_reasoning, 'response_item/function_call': write_8_response_item_function_call, 'response_item/custom_tool_call': write_9_response_item_custom_tool_call, 'response_item/function_call_output+': write_10_response_item_function_call_output_, 'response_item/web_search_call+': write_11_response_item_web_search_call_, 'response_item/tool_search_call': write_12_response_item_tool_search_call, 'response_item/tool_search_output': write_13_response_item_tool_search_output, 'response_item/image_generation_call': write_14_response_item_image_generation_call, 'response_item/tool_call': write_15_response_item_tool_call, 'response_item/tool_result': write_16_response_item_tool_result, 'compacted': write_17_compacted, 'untyped/state': write_18_untyped_state, 'untyped/instructions/id': write_19_untyped_instructions_id, 'untyped/session/no-role': write_20_untyped_session_no_role, 'message/user': write_21_message_user, 'message/assistant': write_22_message_assistant, 'message/developer+': write_23_message_developer_, 'reasoning': write_24_reasoning, 'function_call/function': write_25_function_call_function, 'function_call': write_26_function_call, 'custom_tool_call': write_27_custom_tool_call, 'function_call_output': write_28_function_call_output, 'custom_tool_call_output': write_29_custom_tool_call_output, 'function_result': write_30_function_result, 'untyped/user/message': write_31_untyped_user_message, 'untyped/user': write_32_untyped_user, 'untyped/assistant/message': write_33_untyped_assistant_message, 'untyped/assistant': write_34_untyped_assistant, 'untyped/tool': write_35_untyped_tool, 'untyped/developer+/content': write_36_untyped_developer__content, 'carry': write_37_carry}
+WRITE = {'session_meta': write_0_session_meta, 'response_item/message/user': write_1_response_item_message_user, 'response_item/message/assistant': write_2_response_item_message_assistant, 'response_item/message/developer+': write_3_response_item_message_developer_, 'response_item/no-type/user': write_4_response_item_no_type_user, 'response_item/no-type/assistant': write_5_response_item_no_type_assistant, 'response_item/agent_message': write_6_response_item_agent_message, 'response_item/reasoning': write_7_response_item_reasoning, 'response_item/function_call': write_8_response_item_function_call, 'response_item/custom_tool_call': write_9_response_item_custom_tool_call, 'response_item/function_call_output+': write_10_response_item_function_call_output_, 'response_item/web_search_call+': write_11_response_item_web_search_call_, 'response_item/tool_search_call': write_12_response_item_tool_search_call, 'response_item/tool_search_output': write_13_response_item_tool_search_output, 'response_item/image_generation_call': write_14_response_item_image_generation_call, 'response_item/tool_call': write_15_response_item_tool_call, 'response_item/tool_result': write_16_response_item_tool_result, 'compacted': write_17_compacted, 'event_msg/entered_review_mode/instructions': write_18_event_msg_entered_review_mode_instructions, 'untyped/state': write_19_untyped_state, 'untyped/instructions/id': write_20_untyped_instructions_id, 'untyped/session/no-role': write_21_untyped_session_no_role, 'message/user': write_22_message_user, 'message/assistant': write_23_message_assistant, 'message/developer+': write_24_message_developer_, 'reasoning': write_25_reasoning, 'function_call/function': write_26_function_call_function, 'function_call': write_27_function_call, 'custom_tool_call': write_28_custom_tool_call, 'function_call_output': write_29_function_call_output, 'custom_tool_call_output': write_30_custom_tool_call_output, 'function_result': write_31_function_result, 'untyped/user/message': write_32_untyped_user_message, 'untyped/user': write_33_untyped_user, 'untyped/assistant/message': write_34_untyped_assistant_message, 'untyped/assistant': write_35_untyped_assistant, 'untyped/tool': write_36_untyped_tool, 'untyped/developer+/content': write_37_untyped_developer__content, 'carry': write_38_carry}
 
 
 def write(events, c):

@@ -14,6 +14,7 @@ _NOTED = ("thread_name_updated", "thread_rolled_back", "agent_reasoning")
 _SPOKEN = {
     f"{space}message/{role}": role for space in ("response_item/", "") for role in (USER, ASSISTANT)
 }  # labels of the mapping
+_REVIEW = "event_msg/entered_review_mode/instructions"
 _KEPT = 80_000  # characters of prompts that a summary without a history leaves standing: 20,000 tokens
 
 
@@ -27,7 +28,7 @@ class CodexOutline(Outline):
     )  # fmt: skip
     known = frozenset(("success", "payload"))
     inner = "payload"
-    heeds = frozenset((CARRIED, "session_meta", "compacted", *_SPOKEN))
+    heeds = frozenset((CARRIED, "session_meta", "compacted", _REVIEW, *_SPOKEN))
 
     def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
         super().__init__(session, recall)
@@ -47,6 +48,8 @@ class CodexOutline(Outline):
             self._heard(record, _SPOKEN[label])
         elif label == CARRIED:
             return self._event(record, record.residue.get("payload"))
+        elif label == _REVIEW and record.human:
+            self._asked.append(0)  # a turn here; the client counts it in the reviewer's thread
         elif label == "session_meta":
             self._session(record.residue.get("payload"))
         elif label == "compacted":

@@ -123,6 +123,23 @@ def test_a_rollback_as_the_last_row(tmp_path: Path) -> None:
     both_ways(to_claude(tmp_path, *rows), tmp_path, "one", "1")
 
 
+@pytest.mark.parametrize(("turns", "left"), [(1, ["one", "1"]), (2, [])])
+def test_a_rollback_past_a_review(turns: int, left: list[str], tmp_path: Path) -> None:
+    """What a person asked a reviewer is a turn here; the client does not count it among this thread's."""
+    review = event("entered_review_mode", target={"type": "custom", "instructions": "Only the rakes."})
+    rows = [prompt("one"), answer("1"), prompt("two"), answer("2"), review, rolled_back(turns), prompt(FINAL)]
+    made = to_claude(tmp_path, *rows)
+    assert live(made) == [*left, FINAL]
+    main, _ = made.sessions()
+    assert "Only the rakes." in {part.get("text") for part in main.parts}
+
+
+def test_a_review_is_no_part_of_an_earlier_turn(tmp_path: Path) -> None:
+    review = event("entered_review_mode", target={"type": "custom", "instructions": "Only the rakes."})
+    rows = [prompt("one"), answer("1"), review, answer("r"), prompt("two"), answer("2"), rolled_back(1), prompt(FINAL)]
+    assert live(to_claude(tmp_path, *rows)) == ["one", "1", "Only the rakes.", "r", FINAL]
+
+
 def test_going_back_to_an_abandoned_branch(tmp_path: Path) -> None:
     """A log without branches cannot go back to one: it says the turns of that branch again."""
     rows = [ask("1", None), reply("1r", "1"), ask("2", None), reply("2r", "2"), ask("3", "1r"), reply("3r", "3")]

@@ -15,7 +15,7 @@ from pond.lang.check import check
 from pond.lang.context import Reading
 from pond.lang.parse import parse
 from pond.portable import origin
-from tests.laws.rows import TIME, item, prompt, result, said, turn
+from tests.laws.rows import TIME, event, item, prompt, result, said, turn
 
 Record = dict[str, Any]
 
@@ -93,6 +93,7 @@ CLAUDE_TEXTS = [
 CODEX_TAGS = [
     "environment_context", "user_instructions", "INSTRUCTIONS", "turn_aborted", "subagent_notification",
     "recommended_plugins", "permissions instructions", "skills_instructions", "skill", "session_context", "plan_mode",
+    "user_action",
 ]  # fmt: skip
 CODEX_TEXTS = [
     *map(block, CODEX_TAGS),
@@ -104,7 +105,17 @@ CODEX_TEXTS = [
         "# Context from my IDE setup:\n\n## Open\n- a\n\n## My request for Codex:\nsow",
         "[[# Context from my IDE setup:\n\n## Open\n- a\n\n## My request for Codex:]]\nsow",
     ),
+    (
+        "# In app browser:\n- a\n\n## My request for Codex:\nsow",
+        "[[# In app browser:\n- a\n\n## My request for Codex:]]\nsow",
+    ),
+    (
+        "# Files mentioned by the user:\n\n## a: /a\n\n## My request for Codex:\nsow",
+        "[[# Files mentioned by the user:\n\n## a: /a\n\n## My request for Codex:]]\nsow",
+    ),
+    ("# In app browser: is it any good?", "# In app browser: is it any good?"),
     *map(whole, ["# AGENTS.md instructions for /home/ada\n\nSow.", '<image name=[Image #1] path="a.png">', "</image>"]),
+    *map(whole, ["Warning: apply_patch was requested via exec_command. Use the tool."]),
     ("see </image> there", "see </image> there"),
 ]
 
@@ -202,6 +213,8 @@ KNOWN: list[tuple[str, Record, list[str]]] = [
         ["text"],
     ),
     ("claude-code", turn("assistant", [{**said("a"), "citations": []}]), ["text"]),
+    ("codex", event("entered_review_mode", target={"instructions": "a"}, user_facing_hint="b"), ["text"]),
+    ("codex", event("entered_review_mode", target={"instructions": "a"}, turn_id="t", item_id="i"), ["text"]),
     ("codex", picture("user", PNG), ["file"]),
     ("codex", picture("user", WEB), ["file"]),
     ("codex", item("message", role="user", content=[{**seen(""), "image_url": {"url": PNG}}]), ["file"]),

@@ -162,6 +162,18 @@ def test_detection_looks_at_records_not_at_names(file: SessionFile, tmp_path: Pa
     assert read(path).session["source_agent"] == file.client
 
 
+@pytest.mark.parametrize("name", ["journal.jsonl", "history.jsonl", "session_index.jsonl"])
+def test_ledgers_of_a_client_are_no_sessions(name: str, tmp_path: Path) -> None:
+    """They stand among the sessions; whoever names one gets it all the same."""
+    tour = next(file for file in fixture_files() if file.case == "tour")
+    for place in (name, "session.jsonl"):
+        (tmp_path / place).write_bytes(tour.path.read_bytes())
+    report = Report()
+    assert [path.name for path in find_files(tmp_path, report)] == ["session.jsonl"]
+    assert report.errors == 0
+    assert read(tmp_path / name).session["source_agent"] == tour.client
+
+
 @pytest.mark.rule("adapter-integrity-opaque-ids")
 def test_ids_are_never_taken_apart(tmp_path: Path) -> None:
     """A session restores from canonical text alone, whatever its ids look like: no reader parses them."""
