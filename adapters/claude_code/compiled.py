@@ -4,12 +4,12 @@
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
 from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of
 
-DIGEST = 'd2af479fb872bf79'
+DIGEST = 'cad38cf649d10edd'
 COMPILER = 7
 CLIENT = 'claude-code'
 MAP = 1
 FILES = ('projects/{slug}/{parent}/subagents/{agent**}.jsonl', 'projects/{slug}/agent-{legacy}.jsonl', 'projects/{slug}/{file}.jsonl', '{parent}/subagents/{agent**}.jsonl', 'agent-{legacy}.jsonl', '{file}.jsonl')
-IGNORES = {'journal.jsonl': "the workflow runner's own ledger; every transcript it names is a file of its own"}
+IGNORES = {'journal.jsonl': 'ledgers of the client: workflow steps, prompts of all sessions; every transcript they name is a file of its own', 'history.jsonl': 'ledgers of the client: workflow steps, prompts of all sessions; every transcript they name is a file of its own'}
 DISCRIMINATOR = ('type',)
 DOCUMENT = None
 BESIDE = ('{stem}.meta.json', '{stem}/tool-results/*')
@@ -66,29 +66,32 @@ K23 = frozenset({'id', 'input', 'name'})
 K24 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None, 'call_id': None}
 K25 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None}
 K26 = frozenset({'content', 'is_error', 'tool_use_id'})
-K27 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'id', 'model', 'role', 'stop_details', 'stop_reason', 'stop_sequence', 'type', 'usage'})
+K27 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'id', 'model', 'role', 'service_tier', 'stop_details', 'stop_reason', 'stop_sequence', 'type', 'usage'})
 K28 = frozenset({'agentId', 'apiBlockIndex', 'apiErrorStatus', 'apiErrorType', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'cwd', 'effort', 'entrypoint', 'error', 'errorDetails', 'failedResponseHadNoToolCall', 'forkedFrom', 'gitBranch', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'thinkingDisplay', 'thinkingDurationMs', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
 K29 = {'kind': 'message', 'role': 'assistant', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
 K30 = {'text': 'text', 'reasoning': 'thinking', 'file': 'image', 'tool_call': 'tool_use', 'tool_result': 'web_search_tool_result'}
-K31 = frozenset({'agentId', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'timestamp', 'toolUseID', 'trigger', 'url', 'userType', 'uuid', 'version'})
+K31 = frozenset({'agentId', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'teamName', 'timestamp', 'toolUseID', 'trigger', 'upgradeNudge', 'url', 'userType', 'uuid', 'version'})
 K32 = {'kind': 'message', 'role': 'system', 'id': None, 'session_id': None, 'timestamp': None, 'content': None, 'options': None}
 K33 = frozenset({'text'})
 K34 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
-K35 = frozenset({'commandMode', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
+K35 = frozenset({'commandMode', 'imagePasteIds', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
 K36 = {'text': 'text', 'file': 'image'}
-K37 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': 'injected', 'options': None}
-K38 = {'text': 'self'}
-S_harness = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<ide_opened_file>', '</ide_opened_file>'), ('<ide_selection>', '</ide_selection>'), ('<ide_diagnostics>', '</ide_diagnostics>'), ('<local-command-caveat>', '</local-command-caveat>'), ('<local-command-stdout>', '</local-command-stdout>'), ('<local-command-stderr>', '</local-command-stderr>'), ('<command-name>', '</command-name>'), ('<command-message>', '</command-message>'), ('<command-contents>', '</command-contents>'), ('<bash-stdout>', '</bash-stdout>'), ('<bash-stderr>', '</bash-stderr>'), ('<user-prompt-submit-hook>', '</user-prompt-submit-hook>'), ('<teammate-message', '</teammate-message>'), ('<cross-session-message', '</cross-session-message>'), ('<fork-boilerplate>', '</fork-boilerplate>'), ('<injected-context source=', '</injected-context>')), (('<command-args>', '</command-args>'), ('<bash-input>', '</bash-input>'), ('<user-memory-input>', '</user-memory-input>')), ('Caveat: The messages below were generated by the user while running local commands.', 'This session is being continued from a previous conversation', 'Base directory for this skill: ', '[Image: source: ', 'Your tool call was malformed'), ('[Request interrupted by user]', '[Request interrupted by user for tool use]', 'Continue from where you left off.', 'Warmup'))
+K37 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': None, 'provenance': 'injected', 'options': None, 'file_name': None}
+K38 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': None, 'provenance': 'injected', 'options': None}
+K39 = {'file': 'self'}
+K40 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': 'injected', 'options': None}
+K41 = {'text': 'self'}
+S_harness = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<bash-notification>', '</bash-notification>'), ('<ide_opened_file>', '</ide_opened_file>'), ('<ide_selection>', '</ide_selection>'), ('<ide_diagnostics>', '</ide_diagnostics>'), ('<local-command-caveat>', '</local-command-caveat>'), ('<local-command-stdout>', '</local-command-stdout>'), ('<local-command-stderr>', '</local-command-stderr>'), ('<command-name>', '</command-name>'), ('<command-message>', '</command-message>'), ('<command-contents>', '</command-contents>'), ('<bash-stdout>', '</bash-stdout>'), ('<bash-stderr>', '</bash-stderr>'), ('<user-prompt-submit-hook>', '</user-prompt-submit-hook>'), ('<teammate-message', '</teammate-message>'), ('<cross-session-message', '</cross-session-message>'), ('<fork-boilerplate>', '</fork-boilerplate>'), ('<injected-context source=', '</injected-context>')), (('<command-args>', '</command-args>'), ('<bash-input>', '</bash-input>'), ('<user-memory-input>', '</user-memory-input>')), ('Caveat: The messages below were generated by the user while running local commands.', 'This session is being continued from a previous conversation', 'Base directory for this skill: ', '[Image: source: ', 'Your tool call was malformed', '[SUGGESTION MODE: ', 'Your task is to create a detailed summary of the conversation so far', 'Unknown skill: ', 'Unknown slash command: '), ('[Request interrupted by user]', '[Request interrupted by user for tool use]', 'Continue from where you left off.', 'Warmup'))
 S_failure = Markers.of((), (), (), ())
-S_queued = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>')), (), (), ())
+S_queued = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<bash-notification>', '</bash-notification>')), (), ('{"task_id":',), ())
 
 
 def read_0_user(r, c):
-    # 'user': line 68 of the mapping
+    # 'user': line 75 of the mapping
     r__message = r.get('message')
     if type(r__message) is not dict:
         c.note('source-structure', '$.message', 'expected an object; the record is carried whole')
-        return read_5_carry(r, c)
+        return read_6_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'user'}
     absent = spelling = None
@@ -162,7 +165,7 @@ def read_0_user(r, c):
                         else:
                             o = {}
                         runs, x = (), v0
-                        if r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True:
+                        if r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True or r.get('planContent', MISSING) is not MISSING:
                             k = INJECTED
                         elif S_harness.plain(x):
                             k = CONVERSATIONAL
@@ -458,7 +461,7 @@ def read_0_user(r, c):
         else:
             o = {}
         runs, x = (), v0
-        if r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True:
+        if r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True or r.get('planContent', MISSING) is not MISSING:
             k = INJECTED
         elif S_harness.plain(x):
             k = CONVERSATIONAL
@@ -724,11 +727,11 @@ def write_0_user(events, c):
 
 
 def read_1_assistant(r, c):
-    # 'assistant': line 115 of the mapping
+    # 'assistant': line 122 of the mapping
     r__message = r.get('message')
     if type(r__message) is not dict:
         c.note('source-structure', '$.message', 'expected an object; the record is carried whole')
-        return read_5_carry(r, c)
+        return read_6_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'assistant'}
     absent = spelling = None
@@ -1892,7 +1895,7 @@ def write_1_assistant(events, c):
 
 
 def read_2_system(r, c):
-    # 'system': line 161 of the mapping
+    # 'system': line 169 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'system'}
     absent = spelling = None
@@ -2010,7 +2013,7 @@ def write_2_system(events, c):
 
 
 def read_3_attachment_queued_command(r, c):
-    # 'attachment/queued_command': line 175 of the mapping
+    # 'attachment/queued_command': line 183 of the mapping
     r__attachment = r['attachment']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/queued_command'}
@@ -2327,18 +2330,204 @@ def write_3_attachment_queued_command(events, c):
     return r
 
 
-def read_4_attachment_file_file(r, c):
-    # 'attachment/file/file': line 201 of the mapping
+def read_4_attachment_file_base64(r, c):
+    # 'attachment/file/base64': line 211 of the mapping
+    r__attachment = r['attachment']
+    r__attachment__content = r__attachment['content']
+    r__attachment__content__file = r__attachment__content['file']
+    e0_0 = r__attachment__content__file.get('type', MISSING)
+    e0_1 = r__attachment__content__file.get('base64', MISSING)
+    if not (type(e0_1) is str):
+        c.note('source-structure', '$', 'expected what a FilePart needs; the record is carried whole')
+        return read_6_carry(r, c)
+    e0_2 = r__attachment.get('filename', MISSING)
+    sid = c.session_id
+    pond = {'seq': c.seq, 'as': 'attachment/file/base64'}
+    absent = spelling = None
+    if 'uuid' in r:
+        v = r['uuid']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['uuid']
+        else:
+            mid = c.derive(r)
+            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
+    else:
+        mid = c.derive(r)
+        absent = ['uuid']
+    del r['type']
+    v = r.pop('timestamp', MISSING)
+    if type(v) is str and (x := instant(v)) is not None:
+        if x != v:
+            spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
+        ts = x
+    elif v is not MISSING:
+        ts = c.anchor
+        r['timestamp'] = v
+        c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
+    else:
+        ts = c.anchor
+        absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
+    v = r.pop('sessionId', MISSING)
+    if v != sid:
+        if v is MISSING:
+            absent = ['sessionId'] if absent is None else [*absent, 'sessionId']
+        else:
+            r['sessionId'] = v
+    v = r.pop('cwd', MISSING)
+    if v != c.project:
+        if v is MISSING:
+            absent = ['cwd'] if absent is None else [*absent, 'cwd']
+        else:
+            r['cwd'] = v
+    del r__attachment['type']
+    ps = None
+    del r__attachment__content__file['base64']
+    if type(e0_0) is str:
+        e0_0_fits = True
+        del r__attachment__content__file['type']
+        if e0_0 == 'application/octet-stream':
+            ps = {'attachment.content.file.type': e0_0} if ps is None else {**ps, 'attachment.content.file.type': e0_0}
+    else:
+        e0_0_fits = False
+        if e0_0 is not MISSING:
+            c.note('source-type', '$.attachment.content.file.type', f'expected string, found {kind_of(e0_0)}')
+        e0_0 = 'application/octet-stream'
+    if type(e0_2) is str:
+        e0_2_fits = True
+        del r__attachment['filename']
+    else:
+        e0_2_fits = False
+        if e0_2 is not MISSING:
+            if e0_2 is not None:
+                c.note('source-type', '$.attachment.filename', f'expected string, found {kind_of(e0_2)}')
+    o = {}
+    if ps:
+        o['pond'] = {'spelling': ps}
+    if e0_2_fits:
+        p = K37.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['data'] = e0_1
+        p['media_type'] = e0_0
+        p['options'] = o
+        p['file_name'] = e0_2
+    else:
+        p = K38.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['data'] = e0_1
+        p['media_type'] = e0_0
+        p['options'] = o
+    if len(r) > 1 and not K34.issuperset(r):
+        c.drift('source-drift-field', 'attachment/file/base64', [k for k in r if k not in K34])
+    if absent:
+        pond['absent'] = absent
+    if spelling:
+        pond['spelling'] = spelling
+    options = {'source': r, 'pond': pond} if r else {'pond': pond}
+    m = K13.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
+    return [m, p]
+
+
+def write_4_attachment_file_base64(events, c):
+    first = events[0]
+    options = first['options']
+    pond = options['pond']
+    r = options.get('source')
+    if r is None:
+        r = {}
+    r__attachment = r.setdefault('attachment', {})
+    r__attachment__content = r__attachment.setdefault('content', {})
+    r__attachment__content__file = r__attachment__content.setdefault('file', {})
+    r['type'] = 'attachment'
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
+    if plain:
+        if remembered == 1 and 'uuid' not in r:
+            r['uuid'] = first['id']
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'sessionId' not in r:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r:
+            r['cwd'] = c.project
+        if 'type' not in r__attachment:
+            r__attachment['type'] = 'file'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'uuid' not in r and 'uuid' not in absent:
+            r['uuid'] = pond.get('id', first['id'])
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'sessionId' not in r and 'sessionId' not in absent:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r and 'cwd' not in absent:
+            r['cwd'] = c.project
+        if 'type' not in r__attachment and 'attachment.type' not in absent:
+            r__attachment['type'] = 'file'
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K39[p['type']] if marks is EMPTY else marks.get('as') or K39[p['type']]
+        if label == 'self':
+            if marks is EMPTY:
+                if 'type' not in r__attachment__content__file and 'media_type' in p and p['media_type'] != 'application/octet-stream':
+                    r__attachment__content__file['type'] = p['media_type']
+                if 'base64' not in r__attachment__content__file and 'data' in p:
+                    r__attachment__content__file['base64'] = p['data']
+                if 'filename' not in r__attachment and 'file_name' in p:
+                    r__attachment['filename'] = p['file_name']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'type' not in r__attachment__content__file and 'attachment.content.file.type' not in pa:
+                    t0 = p.get('media_type', MISSING)
+                    if t0 is not MISSING and (t0 != 'application/octet-stream' or 'attachment.content.file.type' in ps):
+                        r__attachment__content__file['type'] = t0
+                if 'base64' not in r__attachment__content__file and 'attachment.content.file.base64' not in pa:
+                    t0 = p.get('data', MISSING)
+                    if t0 is not MISSING:
+                        r__attachment__content__file['base64'] = t0
+                if 'filename' not in r__attachment and 'attachment.filename' not in pa:
+                    t0 = p.get('file_name', MISSING)
+                    if t0 is not MISSING:
+                        r__attachment['filename'] = t0
+        else:
+            raise Broken('`attachment/file/base64` has no block ' + f'`{label}`')
+    return r
+
+
+def read_5_attachment_file_file(r, c):
+    # 'attachment/file/file': line 226 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content.get('file')
     if type(r__attachment__content__file) is not dict:
         c.note('source-structure', '$.attachment.content.file', 'expected an object; the record is carried whole')
-        return read_5_carry(r, c)
+        return read_6_carry(r, c)
     e0_0 = r__attachment__content__file.get('content', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a TextPart needs; the record is carried whole')
-        return read_5_carry(r, c)
+        return read_6_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/file/file'}
     absent = spelling = None
@@ -2387,7 +2576,7 @@ def read_4_attachment_file_file(r, c):
             r['cwd'] = v
     del r__attachment['type']
     del r__attachment__content__file['content']
-    p = K37.copy()
+    p = K40.copy()
     p['id'] = mid + ':0'
     p['session_id'] = sid
     p['message_id'] = mid
@@ -2410,7 +2599,7 @@ def read_4_attachment_file_file(r, c):
     return [m, p]
 
 
-def write_4_attachment_file_file(events, c):
+def write_5_attachment_file_file(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -2452,7 +2641,7 @@ def write_4_attachment_file_file(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K38[p['type']] if marks is EMPTY else marks.get('as') or K38[p['type']]
+        label = K41[p['type']] if marks is EMPTY else marks.get('as') or K41[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'content' not in r__attachment__content__file and 'text' in p:
@@ -2469,8 +2658,8 @@ def write_4_attachment_file_file(events, c):
     return r
 
 
-def read_5_carry(r, c):
-    # 'carry': line 235 of the mapping
+def read_6_carry(r, c):
+    # 'carry': line 260 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None
@@ -2535,7 +2724,7 @@ def read_5_carry(r, c):
     return [m]
 
 
-def write_5_carry(events, c):
+def write_6_carry(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -2571,25 +2760,27 @@ def write_5_carry(events, c):
 
 def carry(r, c):
     c.drift('source-drift-kind', drift_name(r), ())
-    return read_5_carry(r, c)
+    return read_6_carry(r, c)
 
 
 def carry_observed(r, c):
     """Read a carried record of which the pass has to know."""
-    return read_5_carry(r, c)
+    return read_6_carry(r, c)
 
 
 def choose_3_attachment_1(r):
+    if at(r, 'attachment', 'content', 'file', 'base64') is not MISSING:
+        return read_4_attachment_file_base64
     if at(r, 'attachment', 'content', 'file') is not MISSING:
-        return read_4_attachment_file_file
-    return read_5_carry
+        return read_5_attachment_file_file
+    return read_6_carry
 
 
 def choose_3_attachment_other(r):
     return carry
 
 
-CHOOSE_3_ATTACHMENT_READERS = {'queued_command': read_3_attachment_queued_command, 'hook_success': read_5_carry, 'hook_additional_context': read_5_carry, 'hook_system_message': read_5_carry, 'hook_non_blocking_error': read_5_carry, 'hook_blocking_error': read_5_carry, 'hook_cancelled': read_5_carry, 'deferred_tools_delta': read_5_carry, 'deferred_tools_record': read_5_carry, 'mcp_instructions_delta': read_5_carry, 'agent_listing_delta': read_5_carry, 'skill_listing': read_5_carry, 'invoked_skills': read_5_carry, 'dynamic_skill': read_5_carry, 'companion_intro': read_5_carry, 'task_reminder': read_5_carry, 'todo_reminder': read_5_carry, 'task_status': read_5_carry, 'edited_text_file': read_5_carry, 'compact_file_reference': read_5_carry, 'plan_file_reference': read_5_carry, 'plan_mode': read_5_carry, 'plan_mode_exit': read_5_carry, 'nested_memory': read_5_carry, 'command_permissions': read_5_carry, 'date': read_5_carry, 'date_change': read_5_carry, 'auto_mode': read_5_carry, 'read_truncation_notice': read_5_carry, 'ultra_effort_enter': read_5_carry, 'ultra_effort_exit': read_5_carry, 'budget_usd': read_5_carry, 'total_tokens_reminder': read_5_carry, 'batching_reminder_sent': read_5_carry, 'silent_turn_reminder': read_5_carry, 'environment': read_5_carry, 'model': read_5_carry, 'instructions': read_5_carry, 'session_context': read_5_carry, 'remote_session_change': read_5_carry, 'prompt_snapshot': read_5_carry, 'output_style': read_5_carry, 'directory': read_5_carry, 'diagnostics': read_5_carry, 'selected_lines_in_ide': read_5_carry, 'opened_file_in_ide': read_5_carry}
+CHOOSE_3_ATTACHMENT_READERS = {'queued_command': read_3_attachment_queued_command, 'hook_success': read_6_carry, 'hook_additional_context': read_6_carry, 'hook_system_message': read_6_carry, 'hook_non_blocking_error': read_6_carry, 'hook_blocking_error': read_6_carry, 'hook_cancelled': read_6_carry, 'deferred_tools_delta': read_6_carry, 'deferred_tools_record': read_6_carry, 'mcp_instructions_delta': read_6_carry, 'agent_listing_delta': read_6_carry, 'skill_listing': read_6_carry, 'invoked_skills': read_6_carry, 'dynamic_skill': read_6_carry, 'companion_intro': read_6_carry, 'task_reminder': read_6_carry, 'todo_reminder': read_6_carry, 'task_status': read_6_carry, 'edited_text_file': read_6_carry, 'compact_file_reference': read_6_carry, 'plan_file_reference': read_6_carry, 'plan_mode': read_6_carry, 'plan_mode_exit': read_6_carry, 'nested_memory': read_6_carry, 'command_permissions': read_6_carry, 'date': read_6_carry, 'date_change': read_6_carry, 'auto_mode': read_6_carry, 'auto_mode_exit': read_6_carry, 'critical_system_reminder': read_6_carry, 'read_truncation_notice': read_6_carry, 'ultra_effort_enter': read_6_carry, 'ultra_effort_exit': read_6_carry, 'budget_usd': read_6_carry, 'total_tokens_reminder': read_6_carry, 'batching_reminder_sent': read_6_carry, 'silent_turn_reminder': read_6_carry, 'environment': read_6_carry, 'model': read_6_carry, 'instructions': read_6_carry, 'session_context': read_6_carry, 'remote_session_change': read_6_carry, 'prompt_snapshot': read_6_carry, 'output_style': read_6_carry, 'directory': read_6_carry, 'diagnostics': read_6_carry, 'selected_lines_in_ide': read_6_carry, 'opened_file_in_ide': read_6_carry}
 CHOOSE_3_ATTACHMENT_CHOOSE = {'file': choose_3_attachment_1}
 
 
@@ -2605,7 +2796,7 @@ def choose_3_attachment(r):
 
 def choose_4_progress(r):
     if (type(at(r, 'data', 'type')) is str and at(r, 'data', 'type') in {'agent_progress', 'bash_progress', 'hook_progress', 'mcp_progress', 'powershell_progress', 'query_update', 'search_results_received', 'skill_progress', 'waiting_for_task'}):
-        return read_5_carry
+        return read_6_carry
     return carry
 
 
@@ -2621,6 +2812,10 @@ def drift_name(r):
         return f'{label}/{v}'
     if literal == 'attachment' and type(v := at(r, 'attachment', 'type')) is str:
         return f'{label}/{v}'
+    if literal == 'attachment' and type(v := at(r, 'attachment', 'content', 'file', 'base64')) is str:
+        return f'{label}/{v}'
+    if literal == 'attachment' and type(v := at(r, 'attachment', 'type')) is str:
+        return f'{label}/{v}'
     if literal == 'attachment' and type(v := at(r, 'attachment', 'content', 'file')) is str:
         return f'{label}/{v}'
     if literal == 'attachment' and type(v := at(r, 'attachment', 'type')) is str:
@@ -2630,15 +2825,15 @@ def drift_name(r):
     return label
 
 
-READERS = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_system, 'queue-operation': read_5_carry, 'last-prompt': read_5_carry, 'api-request': read_5_carry, 'api-request-blob': read_5_carry, 'api-request-shape': read_5_carry, 'summary': read_5_carry, 'ai-title': read_5_carry, 'custom-title': read_5_carry, 'agent-name': read_5_carry, 'file-history-snapshot': read_5_carry, 'file-history-delta': read_5_carry, 'fork-context-ref': read_5_carry, 'started': read_5_carry, 'result': read_5_carry, 'pond_origin': read_5_carry, 'mode': read_5_carry, 'permission-mode': read_5_carry, 'atis-latch': read_5_carry, 'cost-state': read_5_carry, 'tools-used': read_5_carry, 'pr-link': read_5_carry, 'teleported-from': read_5_carry, 'worktree-state': read_5_carry, 'bridge-session': read_5_carry, 'frame-link': read_5_carry, 'relocated': read_5_carry}
+READERS = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_system, 'queue-operation': read_6_carry, 'last-prompt': read_6_carry, 'api-request': read_6_carry, 'api-request-blob': read_6_carry, 'api-request-shape': read_6_carry, 'summary': read_6_carry, 'ai-title': read_6_carry, 'custom-title': read_6_carry, 'agent-name': read_6_carry, 'file-history-snapshot': read_6_carry, 'file-history-delta': read_6_carry, 'fork-context-ref': read_6_carry, 'started': read_6_carry, 'result': read_6_carry, 'pond_origin': read_6_carry, 'mode': read_6_carry, 'permission-mode': read_6_carry, 'atis-latch': read_6_carry, 'cost-state': read_6_carry, 'tools-used': read_6_carry, 'pr-link': read_6_carry, 'teleported-from': read_6_carry, 'worktree-state': read_6_carry, 'bridge-session': read_6_carry, 'frame-link': read_6_carry, 'relocated': read_6_carry}
 CHOOSE = {'attachment': choose_3_attachment, 'progress': choose_4_progress}
-CARRIES = frozenset((read_5_carry, carry_observed))
+CARRIES = frozenset((read_6_carry, carry_observed))
 OBSERVED = frozenset((carry_observed,))
 CARRY_ID, CARRY_TIME = ('uuid', 'timestamp')
 CARRY_TIME_ONLY = False
 
 
-FIRST = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_system, 'attachment': None, 'progress': None, 'queue-operation': read_5_carry, 'last-prompt': read_5_carry, 'api-request': read_5_carry, 'api-request-blob': read_5_carry, 'api-request-shape': read_5_carry, 'summary': read_5_carry, 'ai-title': read_5_carry, 'custom-title': read_5_carry, 'agent-name': read_5_carry, 'file-history-snapshot': read_5_carry, 'file-history-delta': read_5_carry, 'fork-context-ref': read_5_carry, 'started': read_5_carry, 'result': read_5_carry, 'pond_origin': read_5_carry, 'mode': read_5_carry, 'permission-mode': read_5_carry, 'atis-latch': read_5_carry, 'cost-state': read_5_carry, 'tools-used': read_5_carry, 'pr-link': read_5_carry, 'teleported-from': read_5_carry, 'worktree-state': read_5_carry, 'bridge-session': read_5_carry, 'frame-link': read_5_carry, 'relocated': read_5_carry}
+FIRST = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_system, 'attachment': None, 'progress': None, 'queue-operation': read_6_carry, 'last-prompt': read_6_carry, 'api-request': read_6_carry, 'api-request-blob': read_6_carry, 'api-request-shape': read_6_carry, 'summary': read_6_carry, 'ai-title': read_6_carry, 'custom-title': read_6_carry, 'agent-name': read_6_carry, 'file-history-snapshot': read_6_carry, 'file-history-delta': read_6_carry, 'fork-context-ref': read_6_carry, 'started': read_6_carry, 'result': read_6_carry, 'pond_origin': read_6_carry, 'mode': read_6_carry, 'permission-mode': read_6_carry, 'atis-latch': read_6_carry, 'cost-state': read_6_carry, 'tools-used': read_6_carry, 'pr-link': read_6_carry, 'teleported-from': read_6_carry, 'worktree-state': read_6_carry, 'bridge-session': read_6_carry, 'frame-link': read_6_carry, 'relocated': read_6_carry}
 
 
 def reader_of(r):
@@ -2663,7 +2858,7 @@ def read(r, c):
 
 def detect(r):
     """Tell whether a record looks like one of this client's."""
-    return (r.get('sessionId', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING) or (r.get('uuid', MISSING) is not MISSING and r.get('message', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING) or (r.get('leafUuid', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING) or (r.get('messageId', MISSING) is not MISSING and r.get('snapshot', MISSING) is not MISSING) or (r.get('parentSessionId', MISSING) is not MISSING and r.get('agentId', MISSING) is not MISSING) or (r.get('isSidechain', MISSING) is not MISSING and r.get('message', MISSING) is not MISSING) or (r.get('message', MISSING) is not MISSING and (type(r.get('type', MISSING)) is str and r.get('type', MISSING) in {'assistant', 'user'}))
+    return (r.get('sessionId', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING and at(r, 'message', 'parts') is MISSING and r.get('systemPayload', MISSING) is MISSING) or (r.get('uuid', MISSING) is not MISSING and r.get('message', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING and at(r, 'message', 'parts') is MISSING) or (r.get('leafUuid', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING) or (r.get('messageId', MISSING) is not MISSING and r.get('snapshot', MISSING) is not MISSING) or (r.get('parentSessionId', MISSING) is not MISSING and r.get('agentId', MISSING) is not MISSING) or (r.get('isSidechain', MISSING) is not MISSING and r.get('message', MISSING) is not MISSING and at(r, 'message', 'parts') is MISSING) or (r.get('message', MISSING) is not MISSING and (type(r.get('type', MISSING)) is str and r.get('type', MISSING) in {'assistant', 'user'}) and at(r, 'message', 'parts') is MISSING)
 
 
 def label_of(r):
@@ -2677,12 +2872,14 @@ def label_of(r):
         return 'system'
     if k == 'attachment' and at(r, 'attachment', 'type') == 'queued_command':
         return 'attachment/queued_command'
+    if k == 'attachment' and at(r, 'attachment', 'type') == 'file' and at(r, 'attachment', 'content', 'file', 'base64') is not MISSING:
+        return 'attachment/file/base64'
     if k == 'attachment' and at(r, 'attachment', 'type') == 'file' and at(r, 'attachment', 'content', 'file') is not MISSING:
         return 'attachment/file/file'
     return None
 
 
-WRITE = {'user': write_0_user, 'assistant': write_1_assistant, 'system': write_2_system, 'attachment/queued_command': write_3_attachment_queued_command, 'attachment/file/file': write_4_attachment_file_file, 'carry': write_5_carry}
+WRITE = {'user': write_0_user, 'assistant': write_1_assistant, 'system': write_2_system, 'attachment/queued_command': write_3_attachment_queued_command, 'attachment/file/base64': write_4_attachment_file_base64, 'attachment/file/file': write_5_attachment_file_file, 'carry': write_6_carry}
 
 
 def write(events, c):

@@ -190,15 +190,16 @@ _REFERENCES = frozenset(
 )  # fmt: skip
 # Marks that name things: the mapping kind, the message repeated, the place of a file.
 _NAMING_MARKS = frozenset(("as", "repeat_of", "path", "file", "map"))
+_BY_PATH = frozenset(("spelling", "shape", "weave"))  # marks whose keys name places in the record
 
 
 def nothing_is_stored_twice(file: SessionFile) -> None:
     """A text of 24 characters or more stands in canonical at most as often as in the source.
 
-    Not counted are `_REFERENCES`, `_NAMING_MARKS` and the name of a tool result's call, which stands in another record.
-    A text cut at a provenance boundary counts as the one it was. The source's texts are its strings and keys, the
-    values that a string of JSON spells, the texts of one list together (instructions are one text), a data URL's
-    payload, and name and content of the files beside the session.
+    Not counted are `_REFERENCES`, `_NAMING_MARKS`, the keys of `_BY_PATH` and the name of a tool result's call, which
+    stands in another record. A text cut at a provenance boundary counts as the one it was. The source's texts are its
+    strings and keys, the values that a string of JSON spells, the texts of one list together (instructions are one
+    text), a data URL's payload, and name and content of the files beside the session.
     """
     source = Counter(text for value in _source_values(file) for text in _texts(value))
     stored = Counter(text for text in _stored(read(file.path, file.client).events) if len(text) >= _LONG)
@@ -236,7 +237,7 @@ def _stored(events: list[JsonObject]) -> Iterator[str]:
     for event in events:
         own = {key: value for key, value in event.items() if key not in _REFERENCES}
         pond = own["options"].get("pond", {})
-        marks = {key: value for key, value in pond.items() if key not in _NAMING_MARKS}
+        marks = {k: [*v.values()] if k in _BY_PATH else v for k, v in pond.items() if k not in _NAMING_MARKS}
         own["options"] = {**own["options"], "pond": marks}
         if event.get("type") == "tool_result":
             own.pop("name", None)

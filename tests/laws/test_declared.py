@@ -61,9 +61,9 @@ def whole(text: str) -> tuple[str, str]:
 
 
 CLAUDE_TAGS = [
-    "system-reminder", "task-notification", "ide_opened_file", "ide_selection", "ide_diagnostics", "bash-stdout",
-    "local-command-caveat", "local-command-stdout", "local-command-stderr", "command-name", "command-message",
-    "command-contents", "bash-stderr", "user-prompt-submit-hook", "fork-boilerplate",
+    "system-reminder", "task-notification", "bash-notification", "ide_opened_file", "ide_selection", "ide_diagnostics",
+    "bash-stdout", "local-command-caveat", "local-command-stdout", "local-command-stderr", "command-name",
+    "command-message", "command-contents", "bash-stderr", "user-prompt-submit-hook", "fork-boilerplate",
 ]  # fmt: skip
 CLAUDE_TEXTS = [
     *map(block, CLAUDE_TAGS),
@@ -83,11 +83,16 @@ CLAUDE_TEXTS = [
             "Base directory for this skill: /home/ada/skills\nSow in rows.",
             "[Image: source: /home/ada/fern.png]",
             "Your tool call was malformed and was dropped.",
+            "[SUGGESTION MODE: Suggest what comes next.]",
+            "Your task is to create a detailed summary of the conversation so far, please.",
+            "Unknown skill: prune",
+            "Unknown slash command: prune",
             "Continue from where you left off.",
             "Warmup",
         ],
     ),
     ("Warmup the greenhouse", "Warmup the greenhouse"),
+    ("What is an Unknown skill: prune", "What is an Unknown skill: prune"),
     ("Please [Request interrupted by user]", "Please [Request interrupted by user]"),
 ]
 CODEX_TAGS = [
@@ -144,6 +149,12 @@ def queued(prompt: Any, **more: Any) -> Record:
     return {"type": "attachment", "uuid": "q", "timestamp": TIME, "attachment": attachment}
 
 
+def named_file(**file: Any) -> Record:
+    """Return the file that a person named with @, as the harness read it."""
+    attachment = {"type": "file", "filename": "/p/a", "displayPath": "a", "content": {"type": "image", "file": file}}
+    return {"type": "attachment", "uuid": "q", "timestamp": TIME, "attachment": attachment}
+
+
 @pytest.mark.parametrize(
     ("record", "expected"),
     [
@@ -153,6 +164,9 @@ def queued(prompt: Any, **more: Any) -> Record:
         (queued("<system-reminder>x</system-reminder>\nhi"), "[[<system-reminder>x</system-reminder>]]\nhi"),
         (queued("<task-notification>x</task-notification>\nhi"), "[[<task-notification>x</task-notification>]]\nhi"),
         (queued([said("water tray 4")]), "water tray 4"),
+        (queued("<bash-notification>x</bash-notification>\nhi"), "[[<bash-notification>x</bash-notification>]]\nhi"),
+        (queued('{"task_id":"b3"}'), '[[{"task_id":"b3"}]]'),
+        (turn("user", "Implement the plan: sow.", planContent="sow"), "[[Implement the plan: sow.]]"),
         (turn("assistant", "Sown."), "Sown."),
         (turn("assistant", "API Error: 500", isApiErrorMessage=True), "[[API Error: 500]]"),
         (turn("user", "hello", isMeta=True), "[[hello]]"),
@@ -213,6 +227,7 @@ KNOWN: list[tuple[str, Record, list[str]]] = [
         ["text"],
     ),
     ("claude-code", turn("assistant", [{**said("a"), "citations": []}]), ["text"]),
+    ("claude-code", queued([said("a")], imagePasteIds=[1]), ["text"]),
     ("codex", event("entered_review_mode", target={"instructions": "a"}, user_facing_hint="b"), ["text"]),
     ("codex", event("entered_review_mode", target={"instructions": "a"}, turn_id="t", item_id="i"), ["text"]),
     ("codex", picture("user", PNG), ["file"]),
@@ -240,6 +255,25 @@ def test_known_fields_are_no_drift_and_blocks_are_typed(client: str, record: Rec
     said_by = {e["provenance"] for e in events if e["kind"] == "part" and e["type"] != "tool_result"}
     assert said_by <= {"conversational"}
     assert (heard.drifted, heard.noted) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("file", "media_type"),
+    [({"type": "image/png"}, "image/png"), ({}, "application/octet-stream"), ({"type": 7}, "application/octet-stream")],
+)
+def test_a_file_that_a_person_named_is_the_harnesss(file: Record, media_type: str) -> None:
+    """Its type stands beside it, or nowhere: then it is the one that says nothing."""
+    (message, part), heard = read("claude-code", named_file(base64="iVBORw0KGgo=", **file))
+    assert (message["role"], part["type"], part["provenance"]) == ("user", "file", "injected")
+    assert (part["media_type"], part["data"], part["file_name"]) == (media_type, "iVBORw0KGgo=", "/p/a")
+    assert heard.drifted == []
+
+
+@pytest.mark.parametrize("file", [{"base64": None}, {"cells": []}])
+def test_a_file_in_another_form_is_carried(file: Record) -> None:
+    (message,), heard = read("claude-code", named_file(**file))
+    assert (message["role"], message["options"]["pond"]["as"]) == ("system", "carry")
+    assert len(heard.noted) == 1
 
 
 @pytest.mark.parametrize("url", [PNG, WEB])

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from pond.codec.batch import Job, convert_job
 from pond.codec.convert import Order, find_files, open_input
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
-from pond.diagnostics.diagnostic import MappingError
+from pond.diagnostics.diagnostic import MappingError, PondError
 from pond.lang.check import check
 from pond.lang.fields import FALLBACKS, fields_of
 from pond.lang.parse import parse
@@ -160,6 +161,26 @@ def test_detection_looks_at_records_not_at_names(file: SessionFile, tmp_path: Pa
     path = tmp_path / "found-in-a-drawer"
     path.write_bytes(file.path.read_bytes())
     assert read(path).session["source_agent"] == file.client
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"uuid": "u", "sessionId": "s", "type": "user", "message": {"role": "user", "parts": [{"text": "Sow."}]}},
+        {"uuid": "u", "type": "assistant", "message": {"role": "model", "parts": []}},
+        {"isSidechain": False, "message": {"parts": []}},
+        {"type": "user", "message": {"parts": []}},
+        {"uuid": "u", "sessionId": "s", "type": "system", "subtype": "ui_telemetry", "systemPayload": {}},
+    ],
+    ids=str,
+)
+def test_an_envelope_that_another_client_took_over_is_not_detected(row: dict[str, Any], tmp_path: Path) -> None:
+    """Where the words are in places this mapping does not know, the session is not this client's."""
+    path = tmp_path / "session.jsonl"
+    path.write_text(json.dumps(row))
+    with pytest.raises(PondError) as refused:
+        read(path)
+    assert [fault.code for fault in refused.value.diagnostics] == ["source-unrecognised"]
 
 
 @pytest.mark.parametrize("name", ["journal.jsonl", "history.jsonl", "session_index.jsonl"])
