@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from pond.lang.runtime import CARRIED
 from pond.model.json_text import JsonObject
 from pond.portable.conversation import Rewound, Title
-from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
+from pond.portable.outline import Compact, Note, Outline, Queued, Recall, Record, of, text_of
 
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary", "agent-name": "agentName"}
-_NOTED = (*_TITLES, "last-prompt")  # a tuple compares; what is no text cannot be looked up
+_QUEUE = "queue-operation"
+_NOTED = (*_TITLES, "last-prompt", _QUEUE)  # a tuple compares; what is no text cannot be looked up
+_MOVES: dict[object, Queued] = {"dequeue": Queued("leaves"), "remove": Queued("leaves"), "popAll": Queued("taken back")}
+_COMMAND = re.compile(r"\s*/[\w:.-]+(?!\S)")  # a path has more slashes
 _NOWHERE = object()
 
 
@@ -18,6 +22,7 @@ class ClaudeCodeOutline(Outline):
     """`parentUuid` makes the log a tree: a prompt that hangs on an earlier row takes back what came after that row."""
 
     inner = "attachment"
+    queue = f"{_QUEUE}/content"
     renewed = ("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated")
     known = frozenset(("parentUuid", "isSidechain", "gitBranch", "isCompactSummary", "signature"))
 
@@ -57,6 +62,8 @@ class ClaudeCodeOutline(Outline):
                 self._begun = label in ("user", "assistant")
         if label == CARRIED:
             return self._carried(record)
+        if label == self.queue:
+            return _queued(record)
         if label == "assistant":
             answer = head["options"].get("anthropic")
             model = answer.get("model") if type(answer) is dict else None
@@ -85,6 +92,8 @@ class ClaudeCodeOutline(Outline):
         residue = record.residue
         if residue.get("type") not in _NOTED:
             return None
+        if residue["type"] == _QUEUE:
+            return _queued(record)
         if residue["type"] == "last-prompt":
             self._leaf = residue.get("leafUuid")
         named = title(residue)
@@ -125,14 +134,24 @@ class ClaudeCodeOutline(Outline):
             uuid = text_of(events[0]["options"], "source", "parentUuid") if events else None
         return found[::-1]
 
+    def is_aside(self, residue: JsonObject) -> bool:
+        return residue.get("isSidechain") is True and self._begun and not self.spawned
+
     def _thread_of(self, record: Record) -> str | None:
         """Return the sidechain a record belongs to: versions before 2.0 kept subagents in the session's own file."""
-        if self._begun and not self.spawned:
+        if self.is_aside(record.residue):
             thread = self._threads.get(hash(record.residue.get("parentUuid")), record.id)
             self._threads[hash(record.id)] = thread
             return thread
         self.spawned = True  # it begins with one: the whole file is a subagent's
         return None
+
+
+def _queued(record: Record) -> Queued:
+    """Tell what becomes of a prompt; whether it was sent in the midst of a turn or as the next makes no difference."""
+    operation = record.residue.get("operation")
+    moved = _MOVES.get(operation) if type(operation) is str else None
+    return moved or Queued("enters", _COMMAND.match(record.text()) is not None)
 
 
 def title(record: JsonObject) -> str | None:

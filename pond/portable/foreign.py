@@ -70,11 +70,11 @@ class Foreign:
         recall: Recall, place: Place, keep_origin: bool = False,
     ) -> None:  # fmt: skip
         self._outline, self._losses, self._lowering = outline, losses, lowering
-        self._lift = Lift(session, outline, losses, recall)
         self._place = place
         self._session, self._recall = session, recall
         self._keep_origin = keep_origin
         self._main = self._road(heading)
+        self._lift = Lift(session, outline, losses, recall, self._main.pairing)
         self._threads: dict[str, _Road] = {}
         self.last_time = ""
 

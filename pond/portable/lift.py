@@ -10,7 +10,9 @@ from pond.portable.blocks import portable_result
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Item, Rewound, Said, Title
 from pond.portable.loss import Losses
 from pond.portable.marks import STUB, marked, unmarked
-from pond.portable.outline import Compact, Note, Outline, Recall, Record
+from pond.portable.outline import Compact, Note, Outline, Queued, Recall, Record
+from pond.portable.pairing import Pairing
+from pond.portable.queue import Prompt, Queue
 
 EPOCH = "1970-01-01T00:00:00.000Z"
 _ROLES = (USER, ASSISTANT, TOOL)
@@ -22,7 +24,9 @@ _NOTHING: list[Item] = []  # for the many records that say nothing; read only
 class Lift:
     """One session on its way into a portable conversation."""
 
-    def __init__(self, session: JsonObject, outline: Outline, losses: Losses, recall: Recall) -> None:
+    def __init__(
+        self, session: JsonObject, outline: Outline, losses: Losses, recall: Recall, pairing: Pairing
+    ) -> None:  # fmt: skip
         self.outline, self.losses = outline, losses
         losses.known = outline.known
         self._recall = recall
@@ -30,6 +34,8 @@ class Lift:
         self.time = session.get("created_at") or EPOCH
         self._turns: list[str] = []  # the prompts that began the live turns
         self._title = ""
+        self._queue, self._pairing = Queue(losses), pairing
+        self._prompts = self._queue.prompts
         self._record = Record([], "", {}, False, 0)
         self._heeds, self._inner, self._shapes = outline.heeds, outline.inner, losses.shapes
         self._makers: dict[tuple[Json, Json], Callable[[JsonObject, Said], JsonObject | None]] = {
@@ -59,6 +65,11 @@ class Lift:
         role = head.get("role")
         # Of a message and one part only a user's can be a person's.
         human = role != ASSISTANT and (role == USER or len(events) > 2) and _is_human(events)
+        # While prompts wait, what people say may be one of them, and an answer may follow some.
+        if self._prompts and (human or role == USER or self._queue.due is not None) and label != self.outline.queue:
+            sent = self._unqueued(events, role, residue)
+            if sent:
+                return [*sent, *self.items(events, line)]
         note = None
         if self._heeds is None or label in self._heeds:
             note = self.outline.look(self._seen(events, label, residue, human, line))
@@ -83,7 +94,9 @@ class Lift:
             self._turns = []
             kept = self._kept(note.kept)
             return [Compaction(note.summary, record.id, self._at(record.events[0]), kept, note.kept_first)]
-        assert not isinstance(note, Compact)
+        if type(note) is Queued:
+            return self._queued(note, record)
+        assert not isinstance(note, Compact | Queued)
         if type(note) is Rewound:
             return self._gone_back(note, record)
         if type(note) is Title:
@@ -124,12 +137,42 @@ class Lift:
 
     def end(self) -> list[Item]:
         """Return what holds only because nothing follows."""
+        left = self._released(self._queue.left())
         note = self.outline.finish()
         if note is None:
-            return []
+            return left
         self._rewind(note, 0)
         note.time = self.time
-        return [note, *self._kept(note.again)]
+        return [*left, note, *self._kept(note.again)]
+
+    # --- prompts that waited ---
+
+    def _queued(self, note: Queued, record: Record) -> list[Item]:
+        self._queue.move(note, record)
+        if record.label == CARRIED:
+            self.losses.record(record.residue, self._inner)
+        return _NOTHING
+
+    def _unqueued(self, events: list[JsonObject], role: Json, residue: JsonObject) -> list[Item]:
+        """Return the prompts that were sent before this record and that no record says; this one may say some."""
+        if role == ASSISTANT:
+            # They go with the next request, which has the results of all calls.
+            if not self._pairing.asking and not self.outline.is_aside(residue):
+                time = events[0].get("timestamp")
+                return self._released(self._queue.answered(time if type(time) is str else ""))
+        elif not self.outline.is_aside(residue):
+            self._queue.hear(events)
+        return _NOTHING
+
+    def _released(self, prompts: list[Prompt]) -> list[Item]:
+        """Return prompts as what they are: a person's turns, perhaps in the midst of another."""
+        found: list[Item] = []
+        for prompt in prompts:
+            if _is_human(prompt.events):
+                self.outline.look(self._seen(prompt.events, "", {}, True, prompt.line))
+                self._turns.append(prompt.events[0]["id"])
+            found += self._messages(prompt.events, prompt.line)
+        return found
 
     def _kept(self, kept: list[str] | list[Said]) -> list[Said]:
         """Return earlier messages again, as a compaction keeps them; their losses were named the first time."""

@@ -30,6 +30,7 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "context-marked": (CONTEXT, "injected text kept, marked as such", "it is no typed text"),
     "harness-message": (CONTEXT, "words of the harness left out", "neither a person nor the model said them"),
     "system-message": (CONTEXT, "system message left out", "the target gives its own instructions"),
+    "not-sent": (CONTEXT, "queued words left out", "a command for the client, or taken back before they were sent"),
     "side-file": (CONTEXT, "file beside the session left out", "the target keeps none"),
     "empty": (CONTEXT, "empty part left out", "the target refuses empty texts"),
     "record": (METADATA, "record left out", "bookkeeping of the source client"),

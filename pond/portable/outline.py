@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from pond.model.json_text import JsonObject
 from pond.portable.conversation import Rewound, Said, Title
@@ -18,9 +19,17 @@ class Compact:
     kept_first: bool = False  # they stand before the summary
 
 
+@dataclass(slots=True)
+class Queued:
+    """A record that moves prompts into or out of the queue for a busy model; its own text, if any, is the prompt's."""
+
+    how: Literal["enters", "leaves", "taken back"]  # what leaves is sent
+    command: bool = False  # the client itself takes it
+
+
 Recall = Callable[[str], list[JsonObject]]
 # Seen instead of a plain record; a rewind is the only one after which the record itself still counts.
-Note = Title | Rewound | Compact | Said
+Note = Title | Rewound | Compact | Said | Queued
 
 
 @dataclass(slots=True)
@@ -55,6 +64,7 @@ class Outline:
     renewed: tuple[str, ...] = ()
     known: frozenset[str] = frozenset()
     inner = ""  # the field of a record that wraps what it is about
+    queue: str | None = None  # label of the records with a prompt that waits or waited in the client's queue
     heeds: frozenset[str] | None = None  # labels of the records that `look` does anything about; None: any
 
     def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
@@ -78,8 +88,15 @@ class Outline:
         return False
 
     def look(self, record: Record) -> Note | None:
-        """Look at the next record; return what it is besides a plain one."""
+        """Look at the next record; return what it is besides a plain one.
+
+        A queued prompt that no record says is looked at once more when it was sent, as a person's record without label.
+        """
         return None
+
+    def is_aside(self, residue: JsonObject) -> bool:
+        """Tell, before `look`, whether a record belongs to another conversation than the main one."""
+        return False
 
     def finish(self) -> Rewound | None:
         """Return what holds only because nothing follows."""

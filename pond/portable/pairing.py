@@ -38,6 +38,11 @@ class Pairing:
         self._names: set[str] = set()  # of tools, found fit
         self.begun = False  # there was a message before
 
+    @property
+    def asking(self) -> bool:
+        """Tell whether a call waits for its result."""
+        return bool(self._open)
+
     def passes(self, item: Item) -> TypeGuard[Said]:
         """Take the next item if it can go on at once and alone, as most can; tell whether. If not, `push` it."""
         if type(item) is not Said or self._waiting or not self.begun:

@@ -191,4 +191,4 @@ def test_erase_asks_on_a_terminal(place: Path, answer: str, code: int) -> None:
     assert err.endswith("[y/N] ")
     gone = not [row for row in contents(place)["sessions"] if row["id"] == PARENT]
     assert gone == (code == 0)
-    assert out == ("nothing was erased\n" if code else "erased 7 sessions, 52 messages, 37 parts\n")
+    assert out == ("nothing was erased\n" if code else "erased 7 sessions, 52 messages, 38 parts\n")

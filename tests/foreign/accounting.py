@@ -16,6 +16,7 @@ _KEPT = {"context-marked", "arguments-wrapped", "call-renamed", "text-changed", 
 _LEFT_OUT = {
     "context-renewed",
     "harness-message",
+    "not-sent",
     "reasoning-left-out",
     "side-file",
     "empty",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pond.model.json_text import Json
 from pond.portable.loss import Loss
 from pond.portable.marks import unmarked
-from tests.foreign.pieces import SPEECH, Piece, exactly, on_the_side, pieces
+from tests.foreign.pieces import SPEECH, Piece, exactly, in_the_queue, on_the_side, pieces
 from tests.foreign.road import Made
 from tests.laws.passage import Passage
 
@@ -48,13 +48,15 @@ def _renamed(call: Json) -> Json:
 # Code: arguments that are no object. Towards both: names that no service takes.
 CHANGES: dict[str, Change] = {"text-changed": _whole, "arguments-wrapped": _wrapped, "call-renamed": _renamed}
 # Loss kind -> the pieces that it may take away. Blank texts; files without a place, or beside the session; results that
-# stand as marked text; what the harness said in the model's place.
+# stand as marked text; what the harness said in the model's place; prompts that never left the queue.
 GONE = {
     "empty": ("user", "assistant"),
     "file-left-out": ("file",),
     "side-file": ("file",),
     "result-as-text": ("result",),
     "harness-message": ("injected",),
+    "not-sent": ("user", "file", "injected"),
+    "repeat": ("user", "file", "injected"),
 }  # fmt: skip
 
 
@@ -65,7 +67,7 @@ class Named:
         self._kinds: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for loss in losses:
             self._kinds[loss.message, loss.part].append(loss.kind)
-        self.repeats = {loss.message for loss in losses if loss.kind == "repeat"}
+        self.repeats = {loss.message for loss in losses if loss.kind == "repeat" and not loss.part}
 
     def kinds(self, piece: Piece) -> list[str]:
         return self._kinds[piece.message, piece.part]
@@ -89,11 +91,14 @@ def survives(source: Passage, made: Made) -> None:
     """Raise AssertionError where something said, called or returned is missing, changed or out of order."""
     named = Named(made.losses)
     aside = on_the_side(source)
-    _really_repeat(list(pieces(source.rows)), named)
-    main, children = made.sessions()
     told = list(pieces(source.rows))
+    _really_repeat(told, named)
+    _really_said(told, named)
+    main, children = made.sessions()
     found = list(pieces(main.rows))
-    _same_speech([piece for piece in told if piece.message not in aside], found, named)
+    queued = in_the_queue(source)
+    turns = _without(found, _expected([piece for piece in told if piece.message in queued], SPEECH, named))
+    _same_speech([piece for piece in told if piece.message not in aside | queued], turns, named)
     _same_results([piece for piece in told if piece.message not in aside], found, named)
     split = [piece for child in children for piece in pieces(child.rows)]
     _all_there([piece for piece in told if piece.message in aside], split, named)
@@ -110,6 +115,30 @@ def _really_repeat(told: list[Piece], named: Named) -> None:
     for message in named.repeats:
         first = message.rpartition("~")[0] or message
         assert said[message] == said[first], f"{message} does not repeat {first}"
+
+
+def _really_said(told: list[Piece], named: Named) -> None:
+    """Check that what was left out of the queue as a repeat is said by a message that is not."""
+    said: defaultdict[str, list[Piece]] = defaultdict(list)
+    for piece in told:
+        if "repeat" not in named.kinds(piece):
+            said[piece.message].append(piece)
+    texts = ["".join(p.content for p in m if p.kind in ("user", "injected")) for m in said.values()]
+    files = {piece.content for pieces in said.values() for piece in pieces if piece.kind == "file"}
+    for piece in told:
+        if "repeat" in named.kinds(piece):
+            is_file = piece.kind == "file"
+            there = piece.content in files if is_file else any(piece.content.strip() in text for text in texts)
+            assert there, f"nobody else says {piece}"
+
+
+def _without(found: list[Piece], queued: list[Piece]) -> list[Piece]:
+    """Return what was found but for prompts that come from the queue: they stand where they were sent."""
+    left = list(found)
+    for piece in queued:
+        assert piece in left, f"{piece} of the queue is missing"
+        left.remove(piece)
+    return left
 
 
 def _expected(told: list[Piece], kinds: tuple[str, ...], named: Named) -> list[Piece]:

@@ -149,6 +149,10 @@ def queued(prompt: Any, **more: Any) -> Record:
     return {"type": "attachment", "uuid": "q", "timestamp": TIME, "attachment": attachment}
 
 
+def enqueued(content: Any) -> Record:
+    return {"type": "queue-operation", "operation": "enqueue", "timestamp": TIME, "sessionId": "s", "content": content}
+
+
 def named_file(**file: Any) -> Record:
     """Return the file that a person named with @, as the harness read it."""
     attachment = {"type": "file", "filename": "/p/a", "displayPath": "a", "content": {"type": "image", "file": file}}
@@ -166,6 +170,10 @@ def named_file(**file: Any) -> Record:
         (queued([said("water tray 4")]), "water tray 4"),
         (queued("<bash-notification>x</bash-notification>\nhi"), "[[<bash-notification>x</bash-notification>]]\nhi"),
         (queued('{"task_id":"b3"}'), '[[{"task_id":"b3"}]]'),
+        (enqueued("water tray 4"), "water tray 4"),
+        (enqueued([said("water tray 4")]), "water tray 4"),
+        (enqueued('{"task_id":"b3"}'), '[[{"task_id":"b3"}]]'),
+        (enqueued("<task-notification>x</task-notification>\nhi"), "[[<task-notification>x</task-notification>]]\nhi"),
         (turn("user", "Implement the plan: sow.", planContent="sow"), "[[Implement the plan: sow.]]"),
         (turn("assistant", "Sown."), "Sown."),
         (turn("assistant", "API Error: 500", isApiErrorMessage=True), "[[API Error: 500]]"),
@@ -228,6 +236,7 @@ KNOWN: list[tuple[str, Record, list[str]]] = [
     ),
     ("claude-code", turn("assistant", [{**said("a"), "citations": []}]), ["text"]),
     ("claude-code", queued([said("a")], imagePasteIds=[1]), ["text"]),
+    ("claude-code", enqueued([said("a"), {"type": "image", "source": PDF}]), ["text", "file"]),
     ("codex", event("entered_review_mode", target={"instructions": "a"}, user_facing_hint="b"), ["text"]),
     ("codex", event("entered_review_mode", target={"instructions": "a"}, turn_id="t", item_id="i"), ["text"]),
     ("codex", picture("user", PNG), ["file"]),
