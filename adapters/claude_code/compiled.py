@@ -5,7 +5,7 @@ from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISS
 from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of
 
 DIGEST = 'af2911fd9e5d32e3'
-COMPILER = 7
+COMPILER = 8
 CLIENT = 'claude-code'
 MAP = 1
 FILES = ('projects/{slug}/{parent}/subagents/{agent**}.jsonl', 'projects/{slug}/agent-{legacy}.jsonl', 'projects/{slug}/{file}.jsonl', '{parent}/subagents/{agent**}.jsonl', 'agent-{legacy}.jsonl', '{file}.jsonl')
@@ -3115,6 +3115,7 @@ READERS = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_
 CHOOSE = {'attachment': choose_3_attachment, 'queue-operation': choose_4_queue_operation, 'progress': choose_5_progress}
 CARRIES = frozenset((read_7_carry, carry_observed))
 OBSERVED = frozenset((carry_observed,))
+UNSETTLED = {}
 CARRY_ID, CARRY_TIME = ('uuid', 'timestamp')
 CARRY_TIME_ONLY = False
 
@@ -3123,7 +3124,7 @@ FIRST = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_sy
 
 
 def reader_of(r):
-    """Return the function that reads this record: one of CARRIES where a clause says to carry it."""
+    """Return who reads this record: one of CARRIES where a clause says to carry it; see `settle`."""
     try:
         k = r['type']
         found = FIRST[k]
@@ -3137,9 +3138,16 @@ def reader_of(r):
     return choose_untyped(r) if k is MISSING else carry
 
 
+def settle(reader, r, facts):
+    """Return the function that reads this record, once the pass has said what it knows of it."""
+    while reader in UNSETTLED and facts.get(UNSETTLED[reader][0]) is not True:
+        reader = UNSETTLED[reader][1](r)
+    return reader
+
+
 def read(r, c):
     """Return the canonical events of one record. The record is used up."""
-    return reader_of(r)(r, c)
+    return settle(reader_of(r), r, c.facts)(r, c)
 
 
 def detect(r):

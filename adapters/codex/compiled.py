@@ -5,7 +5,7 @@ from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISS
 from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of
 
 DIGEST = '3bf0f64d159347fb'
-COMPILER = 7
+COMPILER = 8
 CLIENT = 'codex'
 MAP = 1
 FILES = ('sessions/{day**}/rollout-{stamp}.jsonl', 'sessions/rollout-{stamp}.json', 'rollout-{stamp}.jsonl', 'rollout-{stamp}.json', '{file}.jsonl', '{file}.json')
@@ -6883,6 +6883,7 @@ READERS = {'session_meta': read_0_session_meta, 'compacted': read_17_compacted, 
 CHOOSE = {'response_item': choose_1_response_item, 'event_msg': choose_3_event_msg, 'message': choose_4_message, 'function_call': choose_6_function_call}
 CARRIES = frozenset((read_38_carry, carry_observed))
 OBSERVED = frozenset((carry_observed, read_9_response_item_custom_tool_call, read_10_response_item_function_call_output_, read_13_response_item_tool_search_output, read_16_response_item_tool_result, read_29_function_call_output, read_30_custom_tool_call_output, read_31_function_result, read_36_untyped_tool,))
+UNSETTLED = {}
 CARRY_ID, CARRY_TIME = (None, 'timestamp')
 CARRY_TIME_ONLY = True
 
@@ -6892,7 +6893,7 @@ UNSURE = {'response_item': CHOOSE_1_RESPONSE_ITEM_CHOOSE, 'event_msg': CHOOSE_3_
 
 
 def reader_of(r):
-    """Return the function that reads this record: one of CARRIES where a clause says to carry it."""
+    """Return who reads this record: one of CARRIES where a clause says to carry it; see `settle`."""
     try:
         k = r['type']
         found = FIRST[k]
@@ -6909,9 +6910,16 @@ def reader_of(r):
     return choose_untyped(r) if k is MISSING else carry
 
 
+def settle(reader, r, facts):
+    """Return the function that reads this record, once the pass has said what it knows of it."""
+    while reader in UNSETTLED and facts.get(UNSETTLED[reader][0]) is not True:
+        reader = UNSETTLED[reader][1](r)
+    return reader
+
+
 def read(r, c):
     """Return the canonical events of one record. The record is used up."""
-    return reader_of(r)(r, c)
+    return settle(reader_of(r), r, c.facts)(r, c)
 
 
 def detect(r):

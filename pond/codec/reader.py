@@ -188,7 +188,8 @@ class SessionReader:
         """
         source, report = self.source, self.report
         module = self.adapter.module
-        read, reader_of, carries, observed = module.read, module.reader_of, module.CARRIES, module.OBSERVED
+        reader_of, carries, observed = module.reader_of, module.CARRIES, module.OBSERVED
+        unsettled, settle = module.UNSETTLED, module.settle
         observe = self.observer.observe if self.observer is not None else _nothing_known
         context = self.context
         carried = context.carried
@@ -205,37 +206,33 @@ class SessionReader:
                     record = decode_plain(line)
                 elif line[-2:] != b"}\n":
                     record = NOT_PLAIN
-                if record is not NOT_PLAIN:
-                    read = reader_of(record)
-                    if read in carries and carried is not None and len(line) <= limit and carried(record, line):
-                        if read in observed:
-                            observe(record)
-                        seq += 1
-                        continue
-                    if not (back or encode_plain(record) == line):
-                        record = NOT_PLAIN
-                if record is NOT_PLAIN:
+                plain = record is not NOT_PLAIN
+                if not plain:
                     whole = whole_line(line)
                     if whole is None:
                         continue
                     context.line = line = whole
-                    try:
-                        record = context.decode()
-                    except NotJson as error:
-                        report.error(error.code, str(error), source.name, number)
-                        self.fault = number
-                        continue
+                    record = self._exactly()
                     if type(record) is not dict:
-                        report.unnamed("(not an object)")
-                        yield [_carry_value(record, context)]
+                        if record is not NOT_PLAIN:
+                            report.unnamed("(not an object)")
+                            seq += 1
+                            yield [_carry_value(record, context)]
+                        continue
+                read = reader_of(record)
+                if read in observed:
+                    context.facts = observe(record)
+                    if read in unsettled:
+                        read = settle(read, record, context.facts)
+                if plain:
+                    if read in carries and carried is not None and len(line) <= limit and carried(record, line):
                         seq += 1
                         continue
-                    read = reader_of(record)
+                    if not (back or encode_plain(record) == line) and (record := self._exactly()) is NOT_PLAIN:
+                        continue
                 seq += 1
                 if len(line) > limit:
                     record = _bounded(record, context)
-                if read in observed:
-                    context.facts = observe(record)
                 yield read(record, context)
         report.records += seq - self.taken
         self.taken, self.ended = seq, True
@@ -244,6 +241,15 @@ class SessionReader:
                 yield _carry_file(name, path.read_bytes(), context)
             except OSError as error:
                 report.error("source-unreadable", str(error.strerror).lower(), str(path))
+
+    def _exactly(self) -> Json:
+        """Return the exact value of the line being read; NOT_PLAIN where it has none, which is told."""
+        try:
+            return self.context.decode()
+        except NotJson as error:
+            self.fault = self.context.number
+            self.report.error(error.code, str(error), self.source.name, self.fault)
+            return NOT_PLAIN
 
     def _blocks(self) -> Iterator[Block]:
         return self.source.blocks()

@@ -187,6 +187,7 @@ class Kind:
 
     names: tuple[Value, ...]  # empty: the record has no discriminator
     when: tuple[Test, ...]
+    given: Name | None  # a fact that the client's pass must have found true of the record
     observed: Span | None  # where it says so: the client's pass has to see these records
     messages: tuple[Name, ...]
     items: tuple[Item, ...]

@@ -12,7 +12,7 @@ from pond.lang.checking.kinds import KindChecker
 from pond.lang.checking.words import HOLE, condition_of, nearest
 from pond.lang.conversions import CONVERSIONS
 from pond.lang.fields import Field, fields_of
-from pond.lang.plan import CARRY, CarriedPlan, KindPlan, OriginPlan, Plan, SpanPlan
+from pond.lang.plan import CARRY, CarriedPlan, Condition, KindPlan, OriginPlan, Plan, SpanPlan
 from pond.lang.runtime import REPEAT
 
 MOST_ERRORS = 20
@@ -95,7 +95,7 @@ class _Checker(KindChecker):
                 literal = str(value.value)
                 if any(literal == other.literal and conditions == other.conditions for other in out):
                     self.fault("map-duplicate", f"`{literal}` is carried twice", value.span)
-                taken = next((k for k in kinds if k.literal == literal and set(k.conditions) <= set(conditions)), None)
+                taken = next((k for k in kinds if k.literal == literal and _takes_all(k, conditions)), None)
                 if taken is not None:
                     self.fault("map-unreachable", f"`{literal}` is already taken by line {taken.line}", value.span)
                 out.append(CarriedPlan(literal, conditions, self._observed(clause.observed), clause.because))
@@ -127,13 +127,14 @@ class _Checker(KindChecker):
         return SpanPlan(table.name.text, whens, pairs("between"), pairs("wrap"), texts("prefix"), texts("exact"))
 
     def _reachable(self, kinds: list[KindPlan]) -> None:
-        """Refuse a kind that an earlier one without conditions, or with the same ones, always takes first."""
+        """Refuse a kind whose records an earlier one always takes first."""
         seen: dict[str | None, list[KindPlan]] = {}
         labels: set[str] = set()
         for kind in kinds:
             for earlier in seen.setdefault(kind.literal, []):
-                if not earlier.conditions or set(earlier.conditions) <= set(kind.conditions):
-                    code = "map-duplicate" if earlier.conditions == kind.conditions else "map-unreachable"
+                if _takes_all(earlier, kind.conditions, kind.given):
+                    same = (earlier.conditions, earlier.given) == (kind.conditions, kind.given)
+                    code = "map-duplicate" if same else "map-unreachable"
                     what = f"`{kind.label}` is already taken by line {earlier.line}"
                     self.fault(code, what, Span(self.mapping.file, kind.line, 3, 1))
                     break
@@ -224,3 +225,8 @@ class _Checker(KindChecker):
         captures = {h.rstrip("*") for v in self.mapping.files for h in HOLE.findall(str(v.value))} | {"directory"}
         if name.text not in captures:
             self.fault("map-lookup", f"no file pattern captures `{name.text}`", name.span, nearest(name.text, captures))
+
+
+def _takes_all(kind: KindPlan, conditions: tuple[Condition, ...], given: str | None = None) -> bool:
+    """Tell whether a kind is taken wherever these conditions hold: it asks for no more than they do."""
+    return set(kind.conditions) <= set(conditions) and kind.given in (None, given)

@@ -94,7 +94,7 @@ def _kind(plan: Plan, kind: KindPlan, reasons: dict[tuple[str, str], str]) -> Js
     is_carry = kind.label == CARRY
     out: JsonObject = {
         "kind": kind.label,
-        "when": "no kind above takes it" if is_carry else _recognised(plan, kind.literal, kind.conditions),
+        "when": "no kind above takes it" if is_carry else _recognised(plan, kind.literal, kind.conditions, kind.given),
         "becomes": list(kind.messages),
         "observed": kind.observed,
         "typed": [_rule(rule) for rule in kind.rules],
@@ -190,10 +190,13 @@ def _sources(kind: KindPlan) -> set[Keys]:
     return out
 
 
-def _recognised(plan: Plan, literal: str | None, conditions: Iterable[Condition]) -> str:
+def _recognised(
+    plan: Plan, literal: str | None, conditions: Iterable[Condition], given: str | None = None
+) -> str:  # fmt: skip
     name = dotted(plan.discriminator)
     first = f"there is no `{name}`" if literal is None else f"`{name}` is {_shown(literal)}"
-    return " and ".join((first, *map(_test, conditions)))
+    fact = [f"the fact {given} is true of it"] if given is not None else []
+    return " and ".join((first, *map(_test, conditions), *fact))
 
 
 def _test(condition: Condition) -> str:

@@ -133,6 +133,9 @@ class _Builder(Transformer[Token, Any]):
     def when(self, meta: Any, children: list[ast.Test]) -> tuple[ast.Test, ...]:
         return tuple(children)
 
+    def given(self, meta: Any, children: list[Token]) -> ast.Name:
+        return self._name(children[0])
+
     def observed(self, meta: Any, children: list[Token]) -> Span:
         return self._at(meta)
 
@@ -242,11 +245,11 @@ class _Builder(Transformer[Token, Any]):
         return []
 
     def kind(self, meta: Any, children: list[Any]) -> ast.Kind:
-        names, when, observed, *others = children
+        names, when, given, observed, *others = children
         messages = tuple(self._name(c) for c in others if isinstance(c, Token))
         items = tuple(c for c in others if isinstance(c, ast.Item))
         return ast.Kind(
-            tuple(names), when or (), observed, messages, items, Span(self._file, meta.line, meta.column, 1)
+            tuple(names), when or (), given, observed, messages, items, Span(self._file, meta.line, meta.column, 1)
         )
 
     def from_path(self, meta: Any, children: list[Token]) -> ast.FromPath:

@@ -116,6 +116,7 @@ class KindPlan:
     label: str
     literal: str | None
     conditions: tuple[Condition, ...]
+    given: str | None  # a fact; a record of which the pass did not find it true is of the next kind that fits
     messages: tuple[str, ...]
     rules: tuple[Rule, ...]
     implied: tuple[ImpliedRule, ...]

@@ -37,7 +37,7 @@ __all__ = [
 
 REPEAT = "repeat"  # the label of a row that stands for an earlier record
 CARRIED = "carry"  # the label of records that are carried whole
-COMPILER = 7  # bump when generated source changes, so that shipped modules are known to be stale
+COMPILER = 8  # bump when generated source changes, so that shipped modules are known to be stale
 MISSING = object()
 EMPTY: JsonObject = {}  # stands for an object that is not there; never written to
 

@@ -19,6 +19,8 @@ HERE = Path(__file__).parent
 EVERY_FEATURE = HERE / "every_feature.map"
 ODD_NAMES = HERE / "odd_names.map"
 
+# What a pass may say of one record after the other: a fact is true, or it is not.
+SAID_OF_A_RECORD: tuple[Json, ...] = (True, False, True, None, True, 1, "true")
 SESSION, PROJECT, ANCHOR = "s-1", "/home/ada/engine", "2026-01-02T03:04:05.678Z"
 
 
@@ -37,13 +39,14 @@ class Listener(Reading):
 
     def __init__(self) -> None:
         super().__init__(SESSION, PROJECT, ANCHOR)
-        self.facts = {"colour": "green", "tool": "paint"}
         self.heard: list[tuple[str, ...]] = []
         self._texts: list[bytes] = []
 
     def next(self, record: JsonObject) -> JsonObject:
         """Return a copy of the next record to be read, having noted where it stands."""
         self.seq = self.place = len(self._texts)
+        said = {name: SAID_OF_A_RECORD[(self.place + n) % 7] for n, name in enumerate(given_facts())}
+        self.facts = {"tool": "paint", **said}
         self._texts.append(encode(record))
         whole: JsonObject = copy(record)
         return whole
@@ -82,6 +85,13 @@ def copy(value: Json) -> Json:
     if type(value) is list:
         return [copy(item) for item in value]
     return value
+
+
+@cache
+def given_facts() -> list[str]:
+    """Return the facts on which the kind of a record depends, in any mapping."""
+    kinds = (kind for path in all_maps() for kind in engines(path).plan.kinds)
+    return sorted({kind.given for kind in kinds if kind.given is not None})
 
 
 @cache

@@ -18,14 +18,22 @@ class Faults:
         self.faults: list[Diagnostic] = []
         self.tables = {table.name.text for table in mapping.spans}
         self.because: list[tuple[str, str, str]] = []
-        clauses: list[ast.Kind | ast.Carries] = [*mapping.kinds, *mapping.carries]
+        # A session's values are gathered before any pass has seen a record: no kind that wants a fact can be asked for.
+        stated = [kind for kind in mapping.kinds if kind.given is None]
+        clauses: list[ast.Kind | ast.Carries] = [*stated, *mapping.carries]
         kinds = [(str(v.value), clause.when) for clause in clauses for v in clause.names]
-        kinds += [("untyped", kind.when) for kind in mapping.kinds if not kind.names]
+        kinds += [("untyped", kind.when) for kind in stated if not kind.names]
         # A kind can be spoken of by its name, or by its label where only some records of that name are meant.
         self.kind_names = {name for name, _ in kinds} | {label_of(name, when) for name, when in kinds}
 
     def fault(self, code: str, message: str, span: Span, help: str = "", rule: str = "") -> None:
         self.faults.append(Diagnostic(code, message, span, help=help, rule=rule))
+
+    def _fact(self, name: ast.Name) -> None:
+        """Refuse a fact that no pass provides."""
+        facts = [n.text for n in self.mapping.facts]
+        if name.text not in facts:
+            self.fault("map-lookup", f"no pass provides the fact `{name.text}`", name.span, nearest(name.text, facts))
 
     def _literal(self, span: Span) -> None:
         self.fault(

@@ -27,7 +27,9 @@ class KindChecker(PartChecker):
         for item in otherwise.items:
             if not isinstance(item, ast.Claim | ast.Implied):
                 self.fault("map-syntax", "`otherwise carry` takes only envelope rules", otherwise.span)
-        kind = ast.Kind((), (), None, (ast.Name("SystemMessage", otherwise.span),), otherwise.items, otherwise.span)
+        kind = ast.Kind(
+            (), (), None, None, (ast.Name("SystemMessage", otherwise.span),), otherwise.items, otherwise.span
+        )
         return self._one_kind(kind, None, CARRY)
 
     def _kind(self, kind: ast.Kind) -> list[KindPlan]:
@@ -39,7 +41,11 @@ class KindChecker(PartChecker):
                 return []
         self._messages(kind.messages)
         literals: list[str | None] = [str(v.value) for v in kind.names] or [None]
-        return [self._one_kind(kind, literal, label_of(literal or "untyped", kind.when)) for literal in literals]
+        if kind.given is not None:
+            self._fact(kind.given)
+        return [
+            self._one_kind(kind, literal, label_of(literal or "untyped", kind.when, kind.given)) for literal in literals
+        ]
 
     def _messages(self, names: tuple[ast.Name, ...]) -> None:
         """Refuse combinations of messages that one record cannot fill."""
@@ -99,9 +105,10 @@ class KindChecker(PartChecker):
                 inside = {p[depth] for p in claimed if len(p) > depth and p[:depth] == item.source.keys}
                 known[item.source.keys] = frozenset(n.text for n in item.known) | inside
         return KindPlan(
-            label, literal, tuple(map(condition_of, kind.when)), tuple(n.text for n in kind.messages),
+            label, literal, tuple(map(condition_of, kind.when)), kind.given.text if kind.given else None,
+            tuple(n.text for n in kind.messages),
             tuple(rules), tuple(implied), tuple(lists), tuple(parts), tuple(rests), containers, known,
-            self._observed(kind.observed) or _needs_a_fact(lists, parts), kind.span.line,
+            self._observed(kind.observed) or kind.given is not None or _needs_a_fact(lists, parts), kind.span.line,
         )  # fmt: skip
 
     def _observed(self, stated: Span | None) -> bool:

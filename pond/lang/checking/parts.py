@@ -174,8 +174,8 @@ class PartChecker(RuleChecker):
                         self._unknown_target(part, target, known)
                     elif how == "call" and argument.text != "call_id":
                         self.fault("map-lookup", f"`call` looks up `call_id`, found `{argument.text}`", argument.span)
-                    elif how == "fact" and argument.text not in {n.text for n in self.mapping.facts}:
-                        self.fault("map-lookup", f"no pass provides the fact `{argument.text}`", argument.span)
+                    elif how == "fact":
+                        self._fact(argument)
                     self._absence(part, target, known, constants)
                     facts.append(FactRule(target.text, "call" if how == "call" else "fact", argument.text))
                 case ast.Generic(target=target):

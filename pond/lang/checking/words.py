@@ -22,8 +22,8 @@ def nearest(word: str, words: Iterable[str]) -> str:
     return f"did you mean `{close[0]}`?" if close else ""
 
 
-def label_of(name: str, when: Iterable[ast.Test]) -> str:
-    return name + "".join(f"/{condition_word(test)}" for test in when)
+def label_of(name: str, when: Iterable[ast.Test], given: ast.Name | None = None) -> str:
+    return name + "".join(f"/{condition_word(test)}" for test in when) + (f"/{given.text}" if given else "")
 
 
 def nested(keys: Keys, other: Keys) -> bool:

@@ -27,6 +27,7 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
         shared = _choose(plan, literal, name, names, out)
         if literal is not None and shared is not None and len(shared) == 2:
             tables.setdefault(shared, {})[literal] = name.upper()
+    without = {kind.label: _without(plan, kind, names, out) for kind in plan.kinds if kind.given is not None}
     _drift_name(plan, out)
     out()
     out()
@@ -37,6 +38,10 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
     out(f"CARRIES = frozenset((read_{names[CARRY]}, {_CARRY_OBSERVED}))")
     observed = [f"read_{names[kind.label]}" for kind in plan.kinds if kind.observed]
     out(f"OBSERVED = frozenset(({', '.join((_CARRY_OBSERVED, *observed))},))")
+    unsettled = [
+        f"read_{names[kind.label]}: ({kind.given!r}, {without[kind.label]})" for kind in plan.kinds if kind.given
+    ]
+    out(f"UNSETTLED = {{{', '.join(unsettled)}}}")
     fields = _carried_from(plan, "id"), _carried_from(plan, "timestamp")
     out(f"CARRY_ID, CARRY_TIME = {fields!r}")
     out(f"CARRY_TIME_ONLY = {len(plan.otherwise.rules) == 1 and not plan.otherwise.implied and fields[1] is not None}")
@@ -45,9 +50,16 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
     _reader_of(plan, alone, literals, tables, out)
     out()
     out()
+    with out.block("def settle(reader, r, facts):"):
+        out('"""Return the function that reads this record, once the pass has said what it knows of it."""')
+        with out.block("while reader in UNSETTLED and facts.get(UNSETTLED[reader][0]) is not True:"):
+            out("reader = UNSETTLED[reader][1](r)")
+        out("return reader")
+    out()
+    out()
     with out.block("def read(r, c):"):
         out('"""Return the canonical events of one record. The record is used up."""')
-        out("return reader_of(r)(r, c)")
+        out("return settle(reader_of(r), r, c.facts)(r, c)")
     out()
     out()
     with out.block("def detect(r):"):
@@ -59,7 +71,7 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
     with out.block("def label_of(r):"):
         out('"""Return the label of the kind a record belongs to, or None where it would be carried."""')
         out(f"k = at(r, {', '.join(map(repr, plan.discriminator))})")
-        for kind in plan.kinds:
+        for kind in (kind for kind in plan.kinds if kind.given is None):
             tests = [
                 "k is MISSING" if kind.literal is None else f"k == {kind.literal!r}",
                 *(holds(c, "r") for c in kind.conditions),
@@ -96,7 +108,7 @@ def _reader_of(
     out()
     out()
     with out.block("def reader_of(r):"):
-        out('"""Return the function that reads this record: one of CARRIES where a clause says to carry it."""')
+        out('"""Return who reads this record: one of CARRIES where a clause says to carry it; see `settle`."""')
         with out.block("try:"):
             out(f"k = r{_steps(plan.discriminator)}")
             out("found = FIRST[k]")
@@ -232,6 +244,29 @@ def _chain(name: str, owners: list[_Owner], out: Source) -> None:
             with out.block(f"if {tests}:"):
                 out(f"return {action}")
         out("return carry")
+
+
+def _without(plan: Plan, kind: KindPlan, names: dict[str, str], out: Source) -> str:
+    """Emit the choice among those after a kind, for records of which its fact is not true; return its name."""
+    later = plan.owners[plan.owners.index(kind) + 1 :]
+    left = ((_left_to_ask(owner, kind), _reader(owner, names)) for owner in later if owner.literal == kind.literal)
+    name = f"without_{names[kind.label]}"
+    _chain(name, [(conditions, reader) for conditions, reader in left if conditions is not None], out)
+    return name
+
+
+def _left_to_ask(owner: KindPlan | CarriedPlan, kind: KindPlan) -> tuple[Condition, ...] | None:
+    """Return which of an owner's conditions are open where those of `kind` hold; None: some cannot hold."""
+    known = {condition.keys: set(condition.values) for condition in kind.conditions if _is_text_test(condition)}
+    left: list[Condition] = []
+    for condition in owner.conditions:
+        if condition.keys not in known or not _is_text_test(condition):
+            left.append(condition)
+        elif known[condition.keys].isdisjoint(condition.values):
+            return None
+        elif not known[condition.keys] <= set(condition.values):
+            left.append(condition)
+    return tuple(left)
 
 
 def _drift_name(plan: Plan, out: Source) -> None:

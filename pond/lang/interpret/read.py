@@ -11,14 +11,18 @@ from pond.lang.runtime import MISSING, kind_of, repeat_event
 from pond.model.json_text import JsonObject
 
 
-def select(plan: Plan, record: JsonObject) -> KindPlan:
-    """Return the first kind whose literal and conditions fit, else the carrying kind."""
+def select(plan: Plan, record: JsonObject, context: Reading) -> KindPlan:
+    """Return the first kind whose literal and conditions fit and whose fact is true, else the carrying kind."""
     name = get(record, plan.discriminator)
     for kind in plan.kinds:
         fits = name is MISSING if kind.literal is None else type(name) is str and name == kind.literal
-        if fits and all(holds(c, record) for c in kind.conditions):
+        if fits and all(holds(c, record) for c in kind.conditions) and _is_given(kind, context):
             return kind
     return plan.otherwise
+
+
+def _is_given(kind: KindPlan, context: Reading) -> bool:
+    return kind.given is None or context.facts.get(kind.given) is True
 
 
 def drift_name(plan: Plan, record: JsonObject) -> str | None:
@@ -40,7 +44,7 @@ def drift_name(plan: Plan, record: JsonObject) -> str | None:
 
 def read(plan: Plan, record: JsonObject, context: Reading) -> list[JsonObject]:
     """Return the canonical events of one record: each Message followed by its Parts. The record is used up."""
-    kind = select(plan, record)
+    kind = select(plan, record, context)
     if kind is not plan.otherwise:
         if bad := next((c for c in kind.containers if type(get(record, c)) is not dict), None):
             context.note("source-structure", f"$.{dotted(bad)}", "expected an object; the record is carried whole")
