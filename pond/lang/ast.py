@@ -169,6 +169,14 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
+class Left:
+    """Kinds of list item known to stay in the residue where no block takes them, with the reason."""
+
+    names: tuple[Value, ...]
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """`path <-> parts shapes { blocks }`: list items become Parts, in order."""
 
@@ -176,6 +184,7 @@ class Parts:
     optional: bool
     shapes: tuple[Shape, ...]
     blocks: tuple[Block, ...]
+    left: tuple[Left, ...]
 
 
 Item = Claim | Implied | Lookup | Generic | ExecutedBy | Keeps | RestOf | Part | Parts

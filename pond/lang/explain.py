@@ -145,6 +145,7 @@ def _list(listed: ListPlan, reasons: dict[tuple[str, str], str]) -> JsonObject:
         "from": dotted(listed.source),
         "shapes": [said[shape] for shape in listed.shapes],
         "blocks": [_part(block, reasons) for block in listed.blocks],
+        "left": [{"item": name, "because": why} for name, why in listed.left],
     }
 
 
@@ -281,6 +282,8 @@ def _kind_text(kind: JsonObject) -> Iterator[str]:
         for _, group in groupby(listed["blocks"], key=lambda block: {**block, "when": ""}):
             same = list(group)
             yield from _part_text({**same[0], "when": ", or ".join(block["when"] for block in same)}, 4)
+        for entry in listed["left"]:
+            yield from _wrapped("", f"{_shown(entry['item'])} keeps its place: {entry['because']}", 4)
     for rest in kind["rest"]:
         yield from _wrapped(f"what is left of {rest['from']} -> {rest['to']}: ", " ".join(rest["known"]), 2)
     yield from _kept_text(kind["kept"], 2)

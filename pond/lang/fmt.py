@@ -20,7 +20,8 @@ _RULES = {"claim", "implied", "lookup", "fact", "parts"}
 _HEADS = {"map_number", "files", "ignores", "detect", "records", "rest", "document", "beside", "facts"}
 _SPANS = {"span_between", "span_wrap", "span_prefix", "span_exact", "span_when"}
 _OTHERS = {
-    "generic", "executed", "keeps", "rest_of", "block", "part", "session", "spans", "carries", "otherwise", "kind",
+    "generic", "executed", "keeps", "rest_of", "left", "block", "part", "session", "spans", "carries",
+    "otherwise", "kind",
 }  # fmt: skip
 STARTERS = _RULES | _HEADS | _SPANS | _OTHERS | {"client"}
 _OPERATORS = {"<->", "<-", "implied"}

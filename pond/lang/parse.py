@@ -235,7 +235,11 @@ class _Builder(Transformer[Token, Any]):
     def parts(self, meta: Any, children: list[Any]) -> ast.Parts:
         shapes = tuple(c for c in children if isinstance(c, ast.Shape))
         blocks = tuple(c for c in children if isinstance(c, ast.Block))
-        return ast.Parts(children[0], any(isinstance(c, Token) for c in children), shapes, blocks)
+        left = tuple(c for c in children if isinstance(c, ast.Left))
+        return ast.Parts(children[0], any(isinstance(c, Token) for c in children), shapes, blocks, left)
+
+    def left(self, meta: Any, children: list[Any]) -> ast.Left:
+        return ast.Left(tuple(self._value(c) for c in children[:-1]), children[-1])
 
     # clauses
     def named(self, meta: Any, children: list[Token]) -> list[ast.Value]:

@@ -107,6 +107,7 @@ class ListPlan:
     shapes: tuple[str, ...]
     string_block: str | None
     blocks: tuple[PartPlan, ...]
+    left: tuple[tuple[str, str], ...]  # kinds of item known to stay in the residue, and why
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,9 @@ class Records:
         self.plan, self.random = plan, random
         kinds = (*plan.kinds, plan.otherwise)
         self.keys = sorted({*KEYS, *(key for kind in kinds for keys in _paths(plan, kind) for key in keys)})
-        self.names = sorted({"brand-new", *(b.literal for k in kinds for x in k.lists for b in x.blocks if b.literal)})
+        lists = [listed for kind in kinds for listed in kind.lists]
+        named = {block.literal for listed in lists for block in listed.blocks if block.literal}
+        self.names = sorted({"brand-new", *named, *(name for listed in lists for name, _ in listed.left)})
         self.literals = [k.literal for k in kinds if k.literal is not None] + [c.literal for c in plan.carried]
         self.pairs = [pair for table in plan.spans for pair in (*table.between, *table.wraps)]
         self.markers = [marker for pair in self.pairs for marker in pair]

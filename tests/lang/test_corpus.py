@@ -34,7 +34,7 @@ def tree(node: object, depth: int = 0) -> str:
         value = True if isinstance(value, Span) and field.name != "span" else value
         if field.name in ("span", "text", "file") or value is None or value == () or value is False:
             continue
-        if field.name in ("items", "blocks", "kinds", "rules", "session", "spans", "carries") and isinstance(
+        if field.name in ("items", "blocks", "left", "kinds", "rules", "session", "spans", "carries") and isinstance(
             value, tuple
         ):
             below += [tree(item, depth + 1) for item in value]

@@ -17,7 +17,7 @@ _DELETED = {
     "claim": "claim", "implied": "implied", "lookup": "lookup", "rest_of": "rest", "keeps": "keeps", "block": "block",
     "kind": "kind", "carries": "carries", "when": "condition", "span_between": "span", "span_wrap": "span",
     "span_prefix": "span", "span_exact": "span", "span_when": "span", "fact": "session field", "part": "part",
-    "observed": "observed", "given": "given",
+    "observed": "observed", "given": "given", "left": "left",
 }  # fmt: skip
 _OTHER_CONVERSION = {"rfc3339": "epoch_ms", "epoch_ms": "rfc3339", "epoch_s": "epoch_ms"}
 

@@ -46,7 +46,15 @@ class PartChecker(RuleChecker):
                     f"a bare string needs a block `{string_block}` whose one required claim is its text, as it is",
                     at.span,
                 )
-        return ListPlan(rule.source.keys, tuple(kinds), string_block, tuple(blocks))
+        left: dict[str, str] = {}
+        for value, why in ((value, clause.because) for clause in rule.left for value in clause.names):
+            literal = str(value.value)
+            if literal in left:
+                self.fault("map-duplicate", f"`{literal}` is listed twice", value.span)
+            if any(name == literal and not when for name, when in always):
+                self.fault("map-unreachable", f"`{literal}` is already taken", value.span)
+            left[literal] = why
+        return ListPlan(rule.source.keys, tuple(kinds), string_block, tuple(blocks), tuple(left.items()))
 
     def _part(
         self, kind_of: ast.PartType, provenance: ast.Provenance | None, items: tuple[ast.Item, ...], kind: ast.Kind,

@@ -5,7 +5,17 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from pond.lang.emit.parts import PartEmitter
-from pond.lang.emit.source import NOTHING, Source, delete, holds, missing, objects_proved_by, proved_by, variable_for
+from pond.lang.emit.source import (
+    NOTHING,
+    Source,
+    delete,
+    holds,
+    missing,
+    objects_proved_by,
+    proved_by,
+    set_of,
+    variable_for,
+)
 from pond.lang.plan import CARRY, NO_FALLBACK, ROLES, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, dotted
 
 
@@ -255,7 +265,9 @@ class Reader(PartEmitter):
                         for block in rule.blocks:
                             if block.literal == literal:
                                 self._one_block(block)
-                out(f"c.drift('source-drift-kind', {self.kind.label + '/'!r} + kind, ())")
+                known = frozenset(name for name, _ in rule.left)
+                with out.block(f"if kind not in {set_of(known)}:") if known else nullcontext():
+                    out(f"c.drift('source-drift-kind', {self.kind.label + '/'!r} + kind, ())")
             with out.block("else:"):
                 out(f"c.drift('source-drift-kind', {self.kind.label + '/'!r} + kind_of(b), ())")
             if several:

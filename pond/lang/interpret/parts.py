@@ -151,5 +151,6 @@ def _choose(rule: ListPlan, item: Json, maker: PartMaker) -> tuple[PartPlan, dic
             found = fit(part, item)
             if found is not None:
                 return part, found
-    maker.context.drift("source-drift-kind", f"{maker.kind.label}/{item[ITEM_KEY]}", ())
+    if item[ITEM_KEY] not in dict(rule.left):
+        maker.context.drift("source-drift-kind", f"{maker.kind.label}/{item[ITEM_KEY]}", ())
     return None
