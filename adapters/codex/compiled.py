@@ -4,7 +4,7 @@
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
 from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of
 
-DIGEST = '3bf0f64d159347fb'
+DIGEST = '4d32f32d5fec7e7e'
 COMPILER = 8
 CLIENT = 'codex'
 MAP = 1
@@ -13,7 +13,7 @@ IGNORES = {'history.jsonl': 'lists of prompts and of sessions; the sessions them
 DISCRIMINATOR = ('type',)
 DOCUMENT = ('session', 'items')
 BESIDE = ()
-FACTS = ('failed',)
+FACTS = ('failed', 'unheard')
 SESSION = (
     ('id', (
         Origin(None, None, ('payload', 'id'), 'session_meta', None, None),
@@ -39,89 +39,100 @@ SESSION = (
     )),
 )
 K0 = frozenset({'metadata', 'ordinal', 'payload', 'timestamp'})
-K1 = frozenset({'agent_nickname', 'agent_path', 'agent_role', 'base_instructions', 'cli_version', 'context_window', 'cwd', 'dynamic_tools', 'forked_from_id', 'forked_from_ordinal_exclusive', 'git', 'history_base', 'history_mode', 'id', 'instructions', 'memory_mode', 'model_provider', 'multi_agent_version', 'originator', 'parent_thread_id', 'runtime_workspace_roots', 'session_id', 'source', 'thread_source', 'timestamp'})
+K1 = frozenset({'agent_nickname', 'agent_path', 'agent_role', 'base_instructions', 'cli_version', 'context_window', 'cwd', 'dynamic_tools', 'forked_from_id', 'forked_from_ordinal_exclusive', 'git', 'history_base', 'history_mode', 'id', 'instructions', 'memory_mode', 'model_provider', 'multi_agent_version', 'originator', 'parent_thread_id', 'runtime_workspace_roots', 'selected_capability_roots', 'session_id', 'source', 'subagent_history_start_ordinal', 'thread_source', 'timestamp'})
 K2 = {'kind': 'message', 'role': 'system', 'id': None, 'session_id': None, 'timestamp': None, 'content': None, 'options': None}
 K3 = frozenset({'text'})
 K4 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': None, 'options': None}
 K5 = frozenset({'detail', 'image_url'})
 K6 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'media_type': None, 'data': None, 'provenance': 'conversational', 'options': None}
 K7 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': None}
-K8 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'phase', 'role', 'status', 'type'})
-K9 = {'kind': 'message', 'role': 'user', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
-K10 = ['payload.id']
-K11 = {'text': 'input_text', 'file': 'input_image'}
-K12 = frozenset({'annotations', 'logprobs', 'text'})
-K13 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': 'conversational', 'options': None}
-K14 = frozenset({'refusal'})
-K15 = {'kind': 'message', 'role': 'assistant', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
-K16 = {'text': 'output_text', 'file': 'input_image'}
-K17 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'role', 'type'})
-K18 = frozenset({'payload', 'timestamp'})
-K19 = frozenset({'content', 'id', 'role'})
-K20 = {'text': 'input_text'}
-K21 = {'text': 'output_text'}
-K22 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': 'injected', 'options': None}
-K23 = frozenset({'author', 'content', 'id', 'internal_chat_message_metadata_passthrough', 'recipient', 'type'})
-K24 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'reasoning', 'text': None, 'provenance': 'conversational', 'options': None}
-K25 = frozenset({'content', 'encrypted_content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'summary', 'type'})
-K26 = {'reasoning': 'summary_text'}
-K27 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': False, 'provenance': 'conversational', 'options': None, 'call_id': None}
-K28 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': False, 'provenance': 'conversational', 'options': None}
-K29 = frozenset({'arguments', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'summary', 'type'})
-K30 = {'tool_call': 'self'}
-K31 = frozenset({'call_id', 'id', 'input', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'type'})
-K32 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None, 'call_id': None, 'result': None, 'name': None}
-K33 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None}
-K34 = frozenset({'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'output', 'status', 'success', 'type'})
-K35 = {'kind': 'message', 'role': 'tool', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
-K36 = {'tool_result': 'self'}
-K37 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None, 'call_id': None}
-K38 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None}
-K39 = frozenset({'action', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
-K40 = frozenset({'arguments', 'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
-K41 = frozenset({'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'status', 'tools', 'type'})
-K42 = frozenset({'id', 'internal_chat_message_metadata_passthrough', 'result', 'revised_prompt', 'status', 'type'})
-K43 = {'file': 'self'}
-K44 = frozenset({'arguments', 'function', 'type'})
-K45 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None, 'name': None, 'result': None}
-K46 = frozenset({'id', 'name', 'result', 'type'})
-K47 = frozenset({'compaction_response_id', 'first_window_id', 'latest_token_usage_record', 'message', 'previous_window_id', 'replacement_history', 'replacement_history_metadata', 'resume_metadata', 'retained_context', 'window_id', 'window_number'})
-K48 = frozenset({'item_id', 'target', 'turn_id', 'type', 'user_facing_hint'})
-K49 = {'text': 'self'}
-K50 = frozenset({'record_type'})
-K51 = frozenset({'git', 'id', 'instructions', 'timestamp'})
-K52 = frozenset({'session'})
-K53 = frozenset({'content', 'id', 'role', 'status'})
-K54 = ['id']
-K55 = frozenset({'annotations', 'text'})
-K56 = frozenset({'content', 'id', 'phase', 'role', 'status'})
-K57 = frozenset({'content', 'encrypted_content', 'id', 'summary'})
-K58 = frozenset({'arguments', 'created_at', 'function'})
-K59 = frozenset({'arguments', 'call_id', 'id', 'name', 'status'})
-K60 = frozenset({'call_id', 'id', 'input', 'name', 'status'})
-K61 = frozenset({'call_id', 'id', 'output'})
-K62 = frozenset({'created_at', 'name', 'result'})
-K63 = frozenset({'created_at', 'message', 'model', 'role', 'timestamp'})
-K64 = frozenset({'image_url'})
-K65 = frozenset({'content', 'created_at', 'model', 'role', 'timestamp'})
-K66 = {'text': 'text', 'file': 'image_url'}
-K67 = frozenset({'function', 'id', 'index'})
-K68 = frozenset({'content', 'created_at', 'model', 'reasoning', 'role', 'timestamp', 'tool_calls'})
-K69 = {'text': 'text', 'reasoning': 'reasoning', 'tool_call': 'function'}
-K70 = frozenset({'content', 'role', 'tool_call_id'})
-K71 = frozenset({'content', 'role'})
-S_harness = Markers.of((('<environment_context>', '</environment_context>'), ('<user_instructions>', '</user_instructions>'), ('<INSTRUCTIONS>', '</INSTRUCTIONS>'), ('<turn_aborted>', '</turn_aborted>'), ('<subagent_notification>', '</subagent_notification>'), ('<recommended_plugins>', '</recommended_plugins>'), ('<permissions instructions>', '</permissions instructions>'), ('<skills_instructions>', '</skills_instructions>'), ('<skill>', '</skill>'), ('<session_context>', '</session_context>'), ('<plan_mode>', '</plan_mode>'), ('<injected-context source=', '</injected-context>'), ('<user_shell_command>', '<command>'), ('</command>', '</user_shell_command>'), ('# Context from my IDE setup:', '## My request for Codex:'), ('# In app browser:', '## My request for Codex:'), ('# Files mentioned by the user:', '## My request for Codex:'), ('<user_action>', '</user_action>')), (), ('# AGENTS.md instructions for ', '<image name=', 'Warning: apply_patch was requested via exec_command.'), ('</image>',))
+K8 = frozenset({'audio_url'})
+K9 = frozenset({'detail', 'file_data', 'file_id', 'file_url', 'filename'})
+K10 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'media_type': None, 'data': None, 'provenance': 'conversational', 'options': None, 'file_name': None}
+K11 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': None, 'file_name': None}
+K12 = frozenset({'detail', 'file_id', 'file_url', 'filename'})
+K13 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'phase', 'role', 'status', 'timestamp', 'type'})
+K14 = {'kind': 'message', 'role': 'user', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
+K15 = ['payload.id']
+K16 = {'text': 'input_text', 'file': 'input_image'}
+K17 = frozenset({'annotations', 'logprobs', 'text'})
+K18 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': 'conversational', 'options': None}
+K19 = frozenset({'refusal'})
+K20 = {'kind': 'message', 'role': 'assistant', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
+K21 = {'text': 'output_text', 'file': 'input_image'}
+K22 = frozenset({'content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'role', 'timestamp', 'type'})
+K23 = frozenset({'payload', 'timestamp'})
+K24 = frozenset({'content', 'id', 'role'})
+K25 = {'text': 'input_text'}
+K26 = {'text': 'output_text'}
+K27 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': 'injected', 'options': None}
+K28 = frozenset({'author', 'content', 'id', 'internal_chat_message_metadata_passthrough', 'recipient', 'type'})
+K29 = frozenset({'author', 'content', 'encrypted_content', 'id', 'internal_chat_message_metadata_passthrough', 'other_recipients', 'recipient', 'trigger_turn'})
+K30 = {'text': 'self'}
+K31 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'reasoning', 'text': None, 'provenance': 'conversational', 'options': None}
+K32 = frozenset({'content', 'encrypted_content', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'summary', 'type'})
+K33 = {'reasoning': 'summary_text'}
+K34 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': False, 'provenance': 'conversational', 'options': None, 'call_id': None}
+K35 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': False, 'provenance': 'conversational', 'options': None}
+K36 = frozenset({'arguments', 'call_id', 'encrypted_function_args', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'summary', 'type'})
+K37 = {'tool_call': 'self'}
+K38 = frozenset({'call_id', 'id', 'input', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'status', 'type'})
+K39 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None, 'call_id': None, 'result': None, 'name': None}
+K40 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None}
+K41 = frozenset({'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'name', 'namespace', 'output', 'status', 'success', 'type'})
+K42 = {'kind': 'message', 'role': 'tool', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
+K43 = {'tool_result': 'self'}
+K44 = frozenset({'action', 'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
+K45 = frozenset({'call_id', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
+K46 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None, 'call_id': None}
+K47 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None}
+K48 = frozenset({'arguments', 'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'metadata', 'status', 'type'})
+K49 = frozenset({'call_id', 'execution', 'id', 'internal_chat_message_metadata_passthrough', 'status', 'tools', 'type'})
+K50 = frozenset({'id', 'internal_chat_message_metadata_passthrough', 'result', 'revised_prompt', 'status', 'type'})
+K51 = {'file': 'self'}
+K52 = frozenset({'arguments', 'function', 'type'})
+K53 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None, 'name': None, 'result': None}
+K54 = frozenset({'id', 'name', 'result', 'type'})
+K55 = frozenset({'compaction_response_id', 'first_window_id', 'latest_token_usage_record', 'mcp_resource_origins', 'message', 'previous_window_id', 'replacement_history', 'replacement_history_metadata', 'resume_metadata', 'retained_context', 'window_id', 'window_number'})
+K56 = frozenset({'item_id', 'target', 'turn_id', 'type', 'user_facing_hint'})
+K57 = frozenset({'audio', 'client_id', 'image_details', 'images', 'kind', 'local_audio', 'local_image_details', 'local_images', 'message', 'text_elements', 'type'})
+K58 = frozenset({'delivery', 'memory_citation', 'message', 'phase', 'type'})
+K59 = frozenset({'text', 'type'})
+K60 = {'reasoning': 'self'}
+K61 = frozenset({'record_type'})
+K62 = frozenset({'git', 'id', 'instructions', 'timestamp'})
+K63 = frozenset({'session'})
+K64 = frozenset({'content', 'id', 'role', 'status'})
+K65 = ['id']
+K66 = frozenset({'annotations', 'text'})
+K67 = frozenset({'content', 'id', 'phase', 'role', 'status'})
+K68 = frozenset({'content', 'encrypted_content', 'id', 'summary'})
+K69 = frozenset({'arguments', 'created_at', 'function'})
+K70 = frozenset({'arguments', 'call_id', 'id', 'name', 'status'})
+K71 = frozenset({'call_id', 'id', 'input', 'name', 'status'})
+K72 = frozenset({'call_id', 'id', 'output'})
+K73 = frozenset({'created_at', 'name', 'result'})
+K74 = frozenset({'created_at', 'message', 'model', 'role', 'timestamp'})
+K75 = frozenset({'image_url'})
+K76 = frozenset({'content', 'created_at', 'model', 'role', 'timestamp'})
+K77 = {'text': 'text', 'file': 'image_url'}
+K78 = frozenset({'function', 'id', 'index'})
+K79 = frozenset({'content', 'created_at', 'model', 'reasoning', 'role', 'timestamp', 'tool_calls'})
+K80 = {'text': 'text', 'reasoning': 'reasoning', 'tool_call': 'function'}
+K81 = frozenset({'content', 'role', 'tool_call_id'})
+K82 = frozenset({'content', 'role'})
+S_harness = Markers.of((('<environment_context>', '</environment_context>'), ('<user_instructions>', '</user_instructions>'), ('<INSTRUCTIONS>', '</INSTRUCTIONS>'), ('<turn_aborted>', '</turn_aborted>'), ('<subagent_notification>', '</subagent_notification>'), ('<recommended_plugins>', '</recommended_plugins>'), ('<permissions instructions>', '</permissions instructions>'), ('<skills_instructions>', '</skills_instructions>'), ('<skill>', '</skill>'), ('<session_context>', '</session_context>'), ('<plan_mode>', '</plan_mode>'), ('<injected-context source=', '</injected-context>'), ('<user_shell_command>', '<command>'), ('</command>', '</user_shell_command>'), ('# Context from my IDE setup:', '## My request for Codex:'), ('# In app browser:', '## My request for Codex:'), ('# Files mentioned by the user:', '## My request for Codex:'), ('<user_action>', '</user_action>'), ('<codex_internal_context source=', '</codex_internal_context>'), ('<goal_context>', '</goal_context>'), ('<hook_prompt hook_run_id=', '</hook_prompt>'), ('<node_repl_review_evidence>', '</node_repl_review_evidence>'), ('<realtime_delegation>', '<input>'), ('</input>', '</realtime_delegation>'), ('# AGENTS.md instructions\n\n<INSTRUCTIONS>', '</INSTRUCTIONS>')), (), ('# AGENTS.md instructions for ', '<external_', '<image name=', '<audio name=', 'Warning: apply_patch was requested via exec_command.', 'Warning: The maximum number of unified exec processes you can keep open is', 'Warning: Your account was flagged for potentially high-risk cyber activity'), ('<image>', '</image>', '<audio>', '</audio>', '<EXTERNAL SESSION IMPORTED>'))
 T_data_url, W_data_url = CONVERSIONS['data_url'].taker, CONVERSIONS['data_url'].write
 T_json_text, W_json_text = CONVERSIONS['json_text'].taker, CONVERSIONS['json_text'].write
 T_texts, W_texts = CONVERSIONS['texts'].taker, CONVERSIONS['texts'].write
 
 
 def read_0_session_meta(r, c):
-    # 'session_meta': line 56 of the mapping
+    # 'session_meta': line 73 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'session_meta'}
     absent = spelling = None
@@ -205,7 +216,7 @@ def write_0_session_meta(events, c):
 
 
 def read_1_response_item_message_user(r, c):
-    # 'response_item/message/user': line 67 of the mapping
+    # 'response_item/message/user': line 85 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/user'}
@@ -393,7 +404,175 @@ def read_1_response_item_message_user(r, c):
                         p['options'] = o
                         p0.append(p)
                         continue
-                c.drift('source-drift-kind', 'response_item/message/user/' + kind, ())
+                elif kind == 'input_audio':
+                    v0 = b.get('audio_url', MISSING)
+                    if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
+                        ps = None
+                        if v0c[2] is not NO_MARK:
+                            ps = {'audio_url': v0c[2]} if ps is None else {**ps, 'audio_url': v0c[2]}
+                        if len(b) != 2:
+                            del b['type']
+                            del b['audio_url']
+                            o = {'source': b}
+                            if not K8.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/user/input_audio', [k for k in b if k not in K8])
+                        else:
+                            o = {}
+                        o['pond'] = marks = {'as': 'input_audio'}
+                        if ps:
+                            marks['spelling'] = ps
+                        p = K6.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['media_type'] = v0c[0]
+                        p['data'] = v0c[1]
+                        p['options'] = o
+                        p0.append(p)
+                        continue
+                    v0 = b.get('audio_url', MISSING)
+                    if (type(v0) is str):
+                        if len(b) != 2:
+                            del b['type']
+                            del b['audio_url']
+                            o = {'source': b}
+                            if not K8.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/user/input_audio#2', [k for k in b if k not in K8])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'input_audio#2'}
+                        p = K7.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['data'] = v0
+                        p['options'] = o
+                        p0.append(p)
+                        continue
+                elif kind == 'input_file':
+                    v0 = b.get('file_data', MISSING)
+                    v1 = b.get('filename', MISSING)
+                    if (v0 is not MISSING and (v0c := T_data_url(v0, None)) is not None):
+                        ps = None
+                        if v0c[2] is not NO_MARK:
+                            ps = {'file_data': v0c[2]} if ps is None else {**ps, 'file_data': v0c[2]}
+                        if type(v1) is str:
+                            v1_fits = True
+                        else:
+                            v1_fits = False
+                            if v1 is not MISSING:
+                                if v1 is not None:
+                                    c.note('source-type', '$.filename', f'expected string, found {kind_of(v1)}')
+                        if len(b) != 2 + v1_fits:
+                            del b['type']
+                            del b['file_data']
+                            if v1_fits:
+                                del b['filename']
+                            o = {'source': b}
+                            if not K9.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/user/input_file', [k for k in b if k not in K9])
+                        else:
+                            o = {}
+                        o['pond'] = marks = {'as': 'input_file'}
+                        if ps:
+                            marks['spelling'] = ps
+                        if v1_fits:
+                            p = K10.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['media_type'] = v0c[0]
+                            p['data'] = v0c[1]
+                            p['options'] = o
+                            p['file_name'] = v1
+                        else:
+                            p = K6.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['media_type'] = v0c[0]
+                            p['data'] = v0c[1]
+                            p['options'] = o
+                        p0.append(p)
+                        continue
+                    v0 = b.get('file_data', MISSING)
+                    v1 = b.get('filename', MISSING)
+                    if (type(v0) is str):
+                        if type(v1) is str:
+                            v1_fits = True
+                        else:
+                            v1_fits = False
+                            if v1 is not MISSING:
+                                if v1 is not None:
+                                    c.note('source-type', '$.filename', f'expected string, found {kind_of(v1)}')
+                        if len(b) != 2 + v1_fits:
+                            del b['type']
+                            del b['file_data']
+                            if v1_fits:
+                                del b['filename']
+                            o = {'source': b}
+                            if not K9.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/user/input_file#2', [k for k in b if k not in K9])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'input_file#2'}
+                        if v1_fits:
+                            p = K11.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['data'] = v0
+                            p['options'] = o
+                            p['file_name'] = v1
+                        else:
+                            p = K7.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['data'] = v0
+                            p['options'] = o
+                        p0.append(p)
+                        continue
+                    v0 = b.get('file_url', MISSING)
+                    v1 = b.get('filename', MISSING)
+                    if (type(v0) is str):
+                        if type(v1) is str:
+                            v1_fits = True
+                        else:
+                            v1_fits = False
+                            if v1 is not MISSING:
+                                if v1 is not None:
+                                    c.note('source-type', '$.filename', f'expected string, found {kind_of(v1)}')
+                        if len(b) != 2 + v1_fits:
+                            del b['type']
+                            del b['file_url']
+                            if v1_fits:
+                                del b['filename']
+                            o = {'source': b}
+                            if not K12.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/user/input_file#3', [k for k in b if k not in K12])
+                        else:
+                            o = {}
+                        o['pond'] = {'as': 'input_file#3'}
+                        if v1_fits:
+                            p = K11.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['data'] = v0
+                            p['options'] = o
+                            p['file_name'] = v1
+                        else:
+                            p = K7.copy()
+                            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['data'] = v0
+                            p['options'] = o
+                        p0.append(p)
+                        continue
+                if kind not in {'input_file'}:
+                    c.drift('source-drift-kind', 'response_item/message/user/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'response_item/message/user/' + kind_of(b), ())
             if left is None:
@@ -444,14 +623,14 @@ def read_1_response_item_message_user(r, c):
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/message/user', [k for k in r if k not in K0])
-    if r__payload and not K8.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/message/user.payload', [k for k in r__payload if k not in K8])
+    if r__payload and not K13.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/message/user.payload', [k for k in r__payload if k not in K13])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K9.copy()
+    m = K14.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -473,7 +652,7 @@ def write_1_response_item_message_user(events, c):
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -500,7 +679,7 @@ def write_1_response_item_message_user(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K11[p['type']] if marks is EMPTY else marks.get('as') or K11[p['type']]
+        label = K16[p['type']] if marks is EMPTY else marks.get('as') or K16[p['type']]
         if label == 'input_text':
             if not o and 'text' in p:
                 b = {'type': 'input_text', 'text': p['text']}
@@ -577,6 +756,80 @@ def write_1_response_item_message_user(events, c):
                 if t0 is not MISSING and t1 is not MISSING:
                     b.setdefault('image_url', {})['url'] = W_data_url((t0, t1,), ps.get('image_url.url', NO_MARK), None)
             q0_0.append(b)
+        elif label == 'input_audio':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_audio'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            if 'audio_url' not in b and 'audio_url' not in pa:
+                t0 = p.get('media_type', MISSING)
+                t1 = p.get('data', MISSING)
+                if t0 is not MISSING and t1 is not MISSING:
+                    b['audio_url'] = W_data_url((t0, t1,), ps.get('audio_url', NO_MARK), None)
+            q0_0.append(b)
+        elif label == 'input_audio#2':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_audio'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            if 'audio_url' not in b and 'audio_url' not in pa:
+                t0 = p.get('data', MISSING)
+                if t0 is not MISSING:
+                    b['audio_url'] = t0
+            q0_0.append(b)
+        elif label == 'input_file':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_file'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            if 'file_data' not in b and 'file_data' not in pa:
+                t0 = p.get('media_type', MISSING)
+                t1 = p.get('data', MISSING)
+                if t0 is not MISSING and t1 is not MISSING:
+                    b['file_data'] = W_data_url((t0, t1,), ps.get('file_data', NO_MARK), None)
+            if 'filename' not in b and 'filename' not in pa:
+                t0 = p.get('file_name', MISSING)
+                if t0 is not MISSING:
+                    b['filename'] = t0
+            q0_0.append(b)
+        elif label == 'input_file#2':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_file'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            if 'file_data' not in b and 'file_data' not in pa:
+                t0 = p.get('data', MISSING)
+                if t0 is not MISSING:
+                    b['file_data'] = t0
+            if 'filename' not in b and 'filename' not in pa:
+                t0 = p.get('file_name', MISSING)
+                if t0 is not MISSING:
+                    b['filename'] = t0
+            q0_0.append(b)
+        elif label == 'input_file#3':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'input_file'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            if 'file_url' not in b and 'file_url' not in pa:
+                t0 = p.get('data', MISSING)
+                if t0 is not MISSING:
+                    b['file_url'] = t0
+            if 'filename' not in b and 'filename' not in pa:
+                t0 = p.get('file_name', MISSING)
+                if t0 is not MISSING:
+                    b['filename'] = t0
+            q0_0.append(b)
         else:
             raise Broken('`response_item/message/user` has no block ' + f'`{label}`')
     if plain and 'content' not in r__payload:
@@ -597,7 +850,7 @@ def write_1_response_item_message_user(events, c):
 
 
 def read_2_response_item_message_assistant(r, c):
-    # 'response_item/message/assistant': line 82 of the mapping
+    # 'response_item/message/assistant': line 106 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/assistant'}
@@ -656,11 +909,11 @@ def read_2_response_item_message_assistant(r, c):
                             del b['type']
                             del b['text']
                             o = {'source': b}
-                            if not K12.issuperset(b):
-                                c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K12])
+                            if not K17.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K17])
                         else:
                             o = {}
-                        p = K13.copy()
+                        p = K18.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -675,12 +928,12 @@ def read_2_response_item_message_assistant(r, c):
                             del b['type']
                             del b['text']
                             o = {'source': b}
-                            if not K12.issuperset(b):
-                                c.drift('source-drift-field', 'response_item/message/assistant/text', [k for k in b if k not in K12])
+                            if not K17.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/assistant/text', [k for k in b if k not in K17])
                         else:
                             o = {}
                         o['pond'] = {'as': 'text'}
-                        p = K13.copy()
+                        p = K18.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -695,12 +948,12 @@ def read_2_response_item_message_assistant(r, c):
                             del b['type']
                             del b['text']
                             o = {'source': b}
-                            if not K12.issuperset(b):
-                                c.drift('source-drift-field', 'response_item/message/assistant/input_text', [k for k in b if k not in K12])
+                            if not K17.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/assistant/input_text', [k for k in b if k not in K17])
                         else:
                             o = {}
                         o['pond'] = {'as': 'input_text'}
-                        p = K13.copy()
+                        p = K18.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -715,12 +968,12 @@ def read_2_response_item_message_assistant(r, c):
                             del b['type']
                             del b['refusal']
                             o = {'source': b}
-                            if not K14.issuperset(b):
-                                c.drift('source-drift-field', 'response_item/message/assistant/refusal', [k for k in b if k not in K14])
+                            if not K19.issuperset(b):
+                                c.drift('source-drift-field', 'response_item/message/assistant/refusal', [k for k in b if k not in K19])
                         else:
                             o = {}
                         o['pond'] = {'as': 'refusal'}
-                        p = K13.copy()
+                        p = K18.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -771,11 +1024,11 @@ def read_2_response_item_message_assistant(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K12.issuperset(b):
-                c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K12])
+            if not K17.issuperset(b):
+                c.drift('source-drift-field', 'response_item/message/assistant/output_text', [k for k in b if k not in K17])
         else:
             o = {}
-        p = K13.copy()
+        p = K18.copy()
         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -789,8 +1042,8 @@ def read_2_response_item_message_assistant(r, c):
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/message/assistant', [k for k in r if k not in K0])
-    if r__payload and not K8.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/message/assistant.payload', [k for k in r__payload if k not in K8])
+    if r__payload and not K13.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/message/assistant.payload', [k for k in r__payload if k not in K13])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -798,7 +1051,7 @@ def read_2_response_item_message_assistant(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -820,7 +1073,7 @@ def write_2_response_item_message_assistant(events, c):
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -863,7 +1116,7 @@ def write_2_response_item_message_assistant(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K16[p['type']] if marks is EMPTY else marks.get('as') or K16[p['type']]
+        label = K21[p['type']] if marks is EMPTY else marks.get('as') or K21[p['type']]
         if label == 'output_text':
             if not o and 'text' in p:
                 b = {'type': 'output_text', 'text': p['text']}
@@ -959,7 +1212,7 @@ def write_2_response_item_message_assistant(events, c):
 
 
 def read_3_response_item_message_developer_(r, c):
-    # 'response_item/message/developer+': line 98 of the mapping
+    # 'response_item/message/developer+': line 122 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/developer+'}
@@ -1010,8 +1263,8 @@ def read_3_response_item_message_developer_(r, c):
     del r__payload['type']
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/message/developer+', [k for k in r if k not in K0])
-    if r__payload and not K17.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/message/developer+.payload', [k for k in r__payload if k not in K17])
+    if r__payload and not K22.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/message/developer+.payload', [k for k in r__payload if k not in K22])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1039,7 +1292,7 @@ def write_3_response_item_message_developer_(events, c):
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -1068,7 +1321,7 @@ def write_3_response_item_message_developer_(events, c):
 
 
 def read_4_response_item_no_type_user(r, c):
-    # 'response_item/no-type/user': line 108 of the mapping
+    # 'response_item/no-type/user': line 132 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/user'}
@@ -1212,16 +1465,16 @@ def read_4_response_item_no_type_user(r, c):
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if len(r) > 1 and not K18.issuperset(r):
-        c.drift('source-drift-field', 'response_item/no-type/user', [k for k in r if k not in K18])
-    if r__payload and not K19.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/no-type/user.payload', [k for k in r__payload if k not in K19])
+    if len(r) > 1 and not K23.issuperset(r):
+        c.drift('source-drift-field', 'response_item/no-type/user', [k for k in r if k not in K23])
+    if r__payload and not K24.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/no-type/user.payload', [k for k in r__payload if k not in K24])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K9.copy()
+    m = K14.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -1261,7 +1514,7 @@ def write_4_response_item_no_type_user(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K20[p['type']] if marks is EMPTY else marks.get('as') or K20[p['type']]
+        label = K25[p['type']] if marks is EMPTY else marks.get('as') or K25[p['type']]
         if label == 'input_text':
             if not o and 'text' in p:
                 b = {'type': 'input_text', 'text': p['text']}
@@ -1313,7 +1566,7 @@ def write_4_response_item_no_type_user(events, c):
 
 
 def read_5_response_item_no_type_assistant(r, c):
-    # 'response_item/no-type/assistant': line 117 of the mapping
+    # 'response_item/no-type/assistant': line 141 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/assistant'}
@@ -1350,7 +1603,7 @@ def read_5_response_item_no_type_assistant(r, c):
                                 c.drift('source-drift-field', 'response_item/no-type/assistant/output_text', [k for k in b if k not in K3])
                         else:
                             o = {}
-                        p = K13.copy()
+                        p = K18.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1370,7 +1623,7 @@ def read_5_response_item_no_type_assistant(r, c):
                         else:
                             o = {}
                         o['pond'] = {'as': 'text'}
-                        p = K13.copy()
+                        p = K18.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1400,7 +1653,7 @@ def read_5_response_item_no_type_assistant(r, c):
                 c.drift('source-drift-field', 'response_item/no-type/assistant/output_text', [k for k in b if k not in K3])
         else:
             o = {}
-        p = K13.copy()
+        p = K18.copy()
         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -1412,16 +1665,16 @@ def read_5_response_item_no_type_assistant(r, c):
         pond.setdefault('shape', {})['payload.content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.payload.content', f'expected list or string, found {kind_of(items)}')
-    if len(r) > 1 and not K18.issuperset(r):
-        c.drift('source-drift-field', 'response_item/no-type/assistant', [k for k in r if k not in K18])
-    if r__payload and not K19.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/no-type/assistant.payload', [k for k in r__payload if k not in K19])
+    if len(r) > 1 and not K23.issuperset(r):
+        c.drift('source-drift-field', 'response_item/no-type/assistant', [k for k in r if k not in K23])
+    if r__payload and not K24.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/no-type/assistant.payload', [k for k in r__payload if k not in K24])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -1461,7 +1714,7 @@ def write_5_response_item_no_type_assistant(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K21[p['type']] if marks is EMPTY else marks.get('as') or K21[p['type']]
+        label = K26[p['type']] if marks is EMPTY else marks.get('as') or K26[p['type']]
         if label == 'output_text':
             if not o and 'text' in p:
                 b = {'type': 'output_text', 'text': p['text']}
@@ -1513,7 +1766,7 @@ def write_5_response_item_no_type_assistant(events, c):
 
 
 def read_6_response_item_agent_message(r, c):
-    # 'response_item/agent_message': line 126 of the mapping
+    # 'response_item/agent_message': line 150 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/agent_message'}
@@ -1568,7 +1821,7 @@ def read_6_response_item_agent_message(r, c):
                                 c.drift('source-drift-field', 'response_item/agent_message/input_text', [k for k in b if k not in K3])
                         else:
                             o = {}
-                        p = K22.copy()
+                        p = K27.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1576,7 +1829,8 @@ def read_6_response_item_agent_message(r, c):
                         p['options'] = o
                         p0.append(p)
                         continue
-                c.drift('source-drift-kind', 'response_item/agent_message/' + kind, ())
+                if kind not in {'encrypted_content'}:
+                    c.drift('source-drift-kind', 'response_item/agent_message/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'response_item/agent_message/' + kind_of(b), ())
             if left is None:
@@ -1593,14 +1847,14 @@ def read_6_response_item_agent_message(r, c):
         c.note('source-type', '$.payload.content', f'expected list, found {kind_of(items)}')
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/agent_message', [k for k in r if k not in K0])
-    if r__payload and not K23.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/agent_message.payload', [k for k in r__payload if k not in K23])
+    if r__payload and not K28.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/agent_message.payload', [k for k in r__payload if k not in K28])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K9.copy()
+    m = K14.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -1621,7 +1875,7 @@ def write_6_response_item_agent_message(events, c):
     r__payload = r.setdefault('payload', {})
     r['type'] = 'response_item'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -1644,7 +1898,7 @@ def write_6_response_item_agent_message(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K20[p['type']] if marks is EMPTY else marks.get('as') or K20[p['type']]
+        label = K25[p['type']] if marks is EMPTY else marks.get('as') or K25[p['type']]
         if label == 'input_text':
             if not o and 'text' in p:
                 b = {'type': 'input_text', 'text': p['text']}
@@ -1681,8 +1935,124 @@ def write_6_response_item_agent_message(events, c):
     return r
 
 
-def read_7_response_item_reasoning(r, c):
-    # 'response_item/reasoning': line 137 of the mapping
+def read_7_inter_agent_communication(r, c):
+    # 'inter_agent_communication': line 162 of the mapping
+    r__payload = r.get('payload')
+    if type(r__payload) is not dict:
+        c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
+        return read_44_carry(r, c)
+    e0_0 = r__payload.get('content', MISSING)
+    if not (type(e0_0) is str):
+        c.note('source-structure', '$', 'expected what a TextPart needs; the record is carried whole')
+        return read_44_carry(r, c)
+    sid = c.session_id
+    pond = {'seq': c.seq, 'as': 'inter_agent_communication'}
+    absent = spelling = None
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
+        else:
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+    else:
+        mid = c.derive(r)
+        absent = ['payload.id']
+    del r['type']
+    v = r.pop('timestamp', MISSING)
+    if type(v) is str and (x := instant(v)) is not None:
+        if x != v:
+            spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
+        ts = x
+    elif v is not MISSING:
+        ts = c.anchor
+        r['timestamp'] = v
+        c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
+    else:
+        ts = c.anchor
+        absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
+    del r__payload['content']
+    p = K27.copy()
+    p['id'] = mid + ':0'
+    p['session_id'] = sid
+    p['message_id'] = mid
+    p['text'] = e0_0
+    p['options'] = {}
+    if len(r) > 1 and not K0.issuperset(r):
+        c.drift('source-drift-field', 'inter_agent_communication', [k for k in r if k not in K0])
+    if r__payload and not K29.issuperset(r__payload):
+        c.drift('source-drift-field', 'inter_agent_communication.payload', [k for k in r__payload if k not in K29])
+    if absent:
+        pond['absent'] = absent
+    if spelling:
+        pond['spelling'] = spelling
+    options = {'source': r, 'pond': pond} if r else {'pond': pond}
+    m = K14.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
+    return [m, p]
+
+
+def write_7_inter_agent_communication(events, c):
+    first = events[0]
+    options = first['options']
+    pond = options['pond']
+    r = options.get('source')
+    if r is None:
+        r = {}
+    r__payload = r.setdefault('payload', {})
+    r['type'] = 'inter_agent_communication'
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 1 and 'id' not in r__payload:
+            r__payload['id'] = first['id']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
+        if label == 'self':
+            if marks is EMPTY:
+                if 'content' not in r__payload and 'text' in p:
+                    r__payload['content'] = p['text']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'content' not in r__payload and 'payload.content' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['content'] = t0
+        else:
+            raise Broken('`inter_agent_communication` has no block ' + f'`{label}`')
+    return r
+
+
+def read_8_response_item_reasoning(r, c):
+    # 'response_item/reasoning': line 172 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/reasoning'}
@@ -1741,7 +2111,7 @@ def read_7_response_item_reasoning(r, c):
                                 c.drift('source-drift-field', 'response_item/reasoning/summary_text', [k for k in b if k not in K3])
                         else:
                             o = {}
-                        p = K24.copy()
+                        p = K31.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1781,7 +2151,7 @@ def read_7_response_item_reasoning(r, c):
                         else:
                             o = {}
                         o['pond'] = {'as': 'reasoning_text'}
-                        p = K24.copy()
+                        p = K31.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1801,7 +2171,7 @@ def read_7_response_item_reasoning(r, c):
                         else:
                             o = {}
                         o['pond'] = {'as': 'text'}
-                        p = K24.copy()
+                        p = K31.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1826,8 +2196,8 @@ def read_7_response_item_reasoning(r, c):
         c.note('source-type', '$.payload.content', f'expected list, found {kind_of(items)}')
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/reasoning', [k for k in r if k not in K0])
-    if r__payload and not K25.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/reasoning.payload', [k for k in r__payload if k not in K25])
+    if r__payload and not K32.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/reasoning.payload', [k for k in r__payload if k not in K32])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1835,7 +2205,7 @@ def read_7_response_item_reasoning(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -1846,7 +2216,7 @@ def read_7_response_item_reasoning(r, c):
     return p0
 
 
-def write_7_response_item_reasoning(events, c):
+def write_8_response_item_reasoning(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -1857,7 +2227,7 @@ def write_7_response_item_reasoning(events, c):
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -1889,7 +2259,7 @@ def write_7_response_item_reasoning(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K26[p['type']] if marks is EMPTY else marks.get('as') or K26[p['type']]
+        label = K33[p['type']] if marks is EMPTY else marks.get('as') or K33[p['type']]
         if label == 'summary_text':
             if not o and 'text' in p:
                 b = {'type': 'summary_text', 'text': p['text']}
@@ -1962,18 +2332,18 @@ def write_7_response_item_reasoning(events, c):
     return r
 
 
-def read_8_response_item_function_call(r, c):
-    # 'response_item/function_call': line 152 of the mapping
+def read_9_response_item_function_call(r, c):
+    # 'response_item/function_call': line 187 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     e0_2 = r__payload.get('arguments', MISSING)
     if not (e0_2 is not MISSING and (e0_2c := T_json_text(e0_2, None)) is not None):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/function_call'}
     absent = spelling = None
@@ -2026,7 +2396,7 @@ def read_8_response_item_function_call(r, c):
     if ps:
         o['pond'] = {'spelling': ps}
     if e0_0_fits:
-        p = K27.copy()
+        p = K34.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2035,7 +2405,7 @@ def read_8_response_item_function_call(r, c):
         p['options'] = o
         p['call_id'] = e0_0
     else:
-        p = K28.copy()
+        p = K35.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2046,14 +2416,14 @@ def read_8_response_item_function_call(r, c):
         c.calls[e0_0] = e0_1
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/function_call', [k for k in r if k not in K0])
-    if r__payload and not K29.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/function_call.payload', [k for k in r__payload if k not in K29])
+    if r__payload and not K36.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/function_call.payload', [k for k in r__payload if k not in K36])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -2063,7 +2433,7 @@ def read_8_response_item_function_call(r, c):
     return [m, p]
 
 
-def write_8_response_item_function_call(events, c):
+def write_9_response_item_function_call(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -2074,7 +2444,7 @@ def write_8_response_item_function_call(events, c):
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -2096,7 +2466,7 @@ def write_8_response_item_function_call(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
+        label = K37[p['type']] if marks is EMPTY else marks.get('as') or K37[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if (r__payload_bare or 'call_id' not in r__payload) and 'call_id' in p:
@@ -2126,18 +2496,18 @@ def write_8_response_item_function_call(events, c):
     return r
 
 
-def read_9_response_item_custom_tool_call(r, c):
-    # 'response_item/custom_tool_call': line 166 of the mapping
+def read_10_response_item_custom_tool_call(r, c):
+    # 'response_item/custom_tool_call': line 201 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     e0_2 = r__payload.get('input', MISSING)
     if not (e0_2 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/custom_tool_call'}
     absent = spelling = None
@@ -2184,7 +2554,7 @@ def read_9_response_item_custom_tool_call(r, c):
         if e0_0 is not MISSING:
             c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
     if e0_0_fits:
-        p = K27.copy()
+        p = K34.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2193,7 +2563,7 @@ def read_9_response_item_custom_tool_call(r, c):
         p['options'] = {}
         p['call_id'] = e0_0
     else:
-        p = K28.copy()
+        p = K35.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2204,14 +2574,14 @@ def read_9_response_item_custom_tool_call(r, c):
         c.calls[e0_0] = e0_1
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/custom_tool_call', [k for k in r if k not in K0])
-    if r__payload and not K31.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/custom_tool_call.payload', [k for k in r__payload if k not in K31])
+    if r__payload and not K38.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/custom_tool_call.payload', [k for k in r__payload if k not in K38])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -2221,7 +2591,7 @@ def read_9_response_item_custom_tool_call(r, c):
     return [m, p]
 
 
-def write_9_response_item_custom_tool_call(events, c):
+def write_10_response_item_custom_tool_call(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -2232,7 +2602,7 @@ def write_9_response_item_custom_tool_call(events, c):
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -2254,7 +2624,7 @@ def write_9_response_item_custom_tool_call(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
+        label = K37[p['type']] if marks is EMPTY else marks.get('as') or K37[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if (r__payload_bare or 'call_id' not in r__payload) and 'call_id' in p:
@@ -2284,8 +2654,8 @@ def write_9_response_item_custom_tool_call(events, c):
     return r
 
 
-def read_10_response_item_function_call_output_(r, c):
-    # 'response_item/function_call_output+': line 180 of the mapping
+def read_11_response_item_function_call_output_(r, c):
+    # 'response_item/function_call_output+': line 215 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('output', MISSING)
@@ -2337,7 +2707,7 @@ def read_10_response_item_function_call_output_(r, c):
     else:
         e0_1_fits = False
     if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
-        p = K32.copy()
+        p = K39.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2347,7 +2717,7 @@ def read_10_response_item_function_call_output_(r, c):
         p['result'] = e0_1
         p['name'] = known
     else:
-        p = K33.copy()
+        p = K40.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2361,14 +2731,14 @@ def read_10_response_item_function_call_output_(r, c):
             p['name'] = known
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/function_call_output+', [k for k in r if k not in K0])
-    if r__payload and not K34.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/function_call_output+.payload', [k for k in r__payload if k not in K34])
+    if r__payload and not K41.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/function_call_output+.payload', [k for k in r__payload if k not in K41])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K35.copy()
+    m = K42.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -2378,7 +2748,7 @@ def read_10_response_item_function_call_output_(r, c):
     return [m, p]
 
 
-def write_10_response_item_function_call_output_(events, c):
+def write_11_response_item_function_call_output_(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -2389,7 +2759,7 @@ def write_10_response_item_function_call_output_(events, c):
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -2407,7 +2777,7 @@ def write_10_response_item_function_call_output_(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
+        label = K43[p['type']] if marks is EMPTY else marks.get('as') or K43[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if (r__payload_bare or 'call_id' not in r__payload) and 'call_id' in p:
@@ -2431,17 +2801,263 @@ def write_10_response_item_function_call_output_(events, c):
     return r
 
 
-def read_11_response_item_web_search_call_(r, c):
-    # 'response_item/web_search_call+': line 194 of the mapping
+def read_12_response_item_local_shell_call(r, c):
+    # 'response_item/local_shell_call': line 229 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     e0_1 = r__payload.get('action', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
+    e0_2 = r__payload.get('call_id', MISSING)
+    sid = c.session_id
+    pond = {'seq': c.seq, 'as': 'response_item/local_shell_call'}
+    absent = spelling = None
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
+        else:
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+    else:
+        mid = c.derive(r)
+        absent = ['payload.id']
+    del r['type']
+    v = r.pop('timestamp', MISSING)
+    if type(v) is str and (x := instant(v)) is not None:
+        if x != v:
+            spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
+        ts = x
+    elif v is not MISSING:
+        ts = c.anchor
+        r['timestamp'] = v
+        c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
+    else:
+        ts = c.anchor
+        absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
+    del r__payload['type']
+    del r__payload['action']
+    if type(e0_2) is str:
+        e0_2_fits = True
+        del r__payload['call_id']
+    else:
+        e0_2_fits = False
+        if e0_2 is not MISSING:
+            if e0_2 is not None:
+                c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_2)}')
+    if e0_2_fits:
+        p = K34.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_0
+        p['params'] = e0_1
+        p['options'] = {}
+        p['call_id'] = e0_2
+    else:
+        p = K35.copy()
+        p['id'] = mid + ':0'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['name'] = e0_0
+        p['params'] = e0_1
+        p['options'] = {}
+    if e0_2_fits:
+        c.calls[e0_2] = e0_0
+    if len(r) > 1 and not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/local_shell_call', [k for k in r if k not in K0])
+    if r__payload and not K44.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/local_shell_call.payload', [k for k in r__payload if k not in K44])
+    if absent:
+        pond['absent'] = absent
+    if spelling:
+        pond['spelling'] = spelling
+    options = {'source': r, 'pond': pond} if r else {'pond': pond}
+    m = K20.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
+    return [m, p]
+
+
+def write_12_response_item_local_shell_call(events, c):
+    first = events[0]
+    options = first['options']
+    pond = options['pond']
+    r = options.get('source')
+    if r is None:
+        r = {}
+    r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
+    r['type'] = 'response_item'
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 1 and (r__payload_bare or 'id' not in r__payload):
+            r__payload['id'] = first['id']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K37[p['type']] if marks is EMPTY else marks.get('as') or K37[p['type']]
+        if label == 'self':
+            if marks is EMPTY:
+                if (r__payload_bare or 'type' not in r__payload) and 'name' in p:
+                    r__payload['type'] = p['name']
+                if (r__payload_bare or 'action' not in r__payload) and 'params' in p:
+                    r__payload['action'] = p['params']
+                if (r__payload_bare or 'call_id' not in r__payload) and 'call_id' in p:
+                    r__payload['call_id'] = p['call_id']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'type' not in r__payload and 'payload.type' not in pa:
+                    t0 = p.get('name', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['type'] = t0
+                if 'action' not in r__payload and 'payload.action' not in pa:
+                    t0 = p.get('params', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['action'] = t0
+                if 'call_id' not in r__payload and 'payload.call_id' not in pa:
+                    t0 = p.get('call_id', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['call_id'] = t0
+            r__payload_bare = False
+        else:
+            raise Broken('`response_item/local_shell_call` has no block ' + f'`{label}`')
+    return r
+
+
+def read_13_response_item_web_search_call_no_action(r, c):
+    # 'response_item/web_search_call/no-action': line 243 of the mapping
+    r__payload = r['payload']
+    sid = c.session_id
+    pond = {'seq': c.seq, 'as': 'response_item/web_search_call/no-action'}
+    absent = spelling = None
+    if 'id' in r__payload:
+        v = r__payload['id']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r__payload['id']
+        else:
+            mid = c.derive(r)
+            if v not in (None, ''):
+                c.note('source-type', '$.payload.id', f'expected an id, found {kind_of(v)}')
+    else:
+        mid = c.derive(r)
+        absent = ['payload.id']
+    del r['type']
+    v = r.pop('timestamp', MISSING)
+    if type(v) is str and (x := instant(v)) is not None:
+        if x != v:
+            spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
+        ts = x
+    elif v is not MISSING:
+        ts = c.anchor
+        r['timestamp'] = v
+        c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
+    else:
+        ts = c.anchor
+        absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
+    del r__payload['type']
+    p0 = []
+    if len(r) > 1 and not K0.issuperset(r):
+        c.drift('source-drift-field', 'response_item/web_search_call/no-action', [k for k in r if k not in K0])
+    if r__payload and not K45.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/web_search_call/no-action.payload', [k for k in r__payload if k not in K45])
+    if absent:
+        pond['absent'] = absent
+    if spelling:
+        pond['spelling'] = spelling
+    options = {'source': r, 'pond': pond} if r else {'pond': pond}
+    m = K20.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
+    p0.insert(0, m)
+    return p0
+
+
+def write_13_response_item_web_search_call_no_action(events, c):
+    first = events[0]
+    options = first['options']
+    pond = options['pond']
+    r = options.get('source')
+    if r is None:
+        r = {}
+    r__payload = r.setdefault('payload', {})
+    r['type'] = 'response_item'
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if remembered == 1 and 'id' not in r__payload:
+            r__payload['id'] = first['id']
+        if 'type' not in r__payload:
+            r__payload['type'] = 'web_search_call'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'id' not in r__payload and 'payload.id' not in absent:
+            r__payload['id'] = pond.get('id', first['id'])
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'web_search_call'
+    return r
+
+
+def read_14_response_item_web_search_call_(r, c):
+    # 'response_item/web_search_call+': line 253 of the mapping
+    r__payload = r['payload']
+    e0_0 = r__payload.get('type', MISSING)
+    if not (type(e0_0) is str):
+        c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
+        return read_44_carry(r, c)
+    e0_1 = r__payload.get('action', MISSING)
+    if not (e0_1 is not MISSING):
+        c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
+        return read_44_carry(r, c)
     e0_2 = r__payload.get('call_id', MISSING)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/web_search_call+'}
@@ -2489,7 +3105,7 @@ def read_11_response_item_web_search_call_(r, c):
             if e0_2 is not None:
                 c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_2)}')
     if e0_2_fits:
-        p = K37.copy()
+        p = K46.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2498,7 +3114,7 @@ def read_11_response_item_web_search_call_(r, c):
         p['options'] = {}
         p['call_id'] = e0_2
     else:
-        p = K38.copy()
+        p = K47.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2509,14 +3125,14 @@ def read_11_response_item_web_search_call_(r, c):
         c.calls[e0_2] = e0_0
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/web_search_call+', [k for k in r if k not in K0])
-    if r__payload and not K39.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/web_search_call+.payload', [k for k in r__payload if k not in K39])
+    if r__payload and not K44.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/web_search_call+.payload', [k for k in r__payload if k not in K44])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -2526,7 +3142,7 @@ def read_11_response_item_web_search_call_(r, c):
     return [m, p]
 
 
-def write_11_response_item_web_search_call_(events, c):
+def write_14_response_item_web_search_call_(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -2537,7 +3153,7 @@ def write_11_response_item_web_search_call_(events, c):
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -2555,7 +3171,7 @@ def write_11_response_item_web_search_call_(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
+        label = K37[p['type']] if marks is EMPTY else marks.get('as') or K37[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if (r__payload_bare or 'type' not in r__payload) and 'name' in p:
@@ -2585,17 +3201,17 @@ def write_11_response_item_web_search_call_(events, c):
     return r
 
 
-def read_12_response_item_tool_search_call(r, c):
-    # 'response_item/tool_search_call': line 207 of the mapping
+def read_15_response_item_tool_search_call(r, c):
+    # 'response_item/tool_search_call': line 266 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     e0_1 = r__payload.get('arguments', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     e0_2 = r__payload.get('call_id', MISSING)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/tool_search_call'}
@@ -2643,7 +3259,7 @@ def read_12_response_item_tool_search_call(r, c):
             if e0_2 is not None:
                 c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_2)}')
     if e0_2_fits:
-        p = K27.copy()
+        p = K34.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2652,7 +3268,7 @@ def read_12_response_item_tool_search_call(r, c):
         p['options'] = {}
         p['call_id'] = e0_2
     else:
-        p = K28.copy()
+        p = K35.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2663,14 +3279,14 @@ def read_12_response_item_tool_search_call(r, c):
         c.calls[e0_2] = e0_0
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_search_call', [k for k in r if k not in K0])
-    if r__payload and not K40.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_search_call.payload', [k for k in r__payload if k not in K40])
+    if r__payload and not K48.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_search_call.payload', [k for k in r__payload if k not in K48])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -2680,7 +3296,7 @@ def read_12_response_item_tool_search_call(r, c):
     return [m, p]
 
 
-def write_12_response_item_tool_search_call(events, c):
+def write_15_response_item_tool_search_call(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -2691,7 +3307,7 @@ def write_12_response_item_tool_search_call(events, c):
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -2709,7 +3325,7 @@ def write_12_response_item_tool_search_call(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
+        label = K37[p['type']] if marks is EMPTY else marks.get('as') or K37[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if (r__payload_bare or 'type' not in r__payload) and 'name' in p:
@@ -2739,8 +3355,8 @@ def write_12_response_item_tool_search_call(events, c):
     return r
 
 
-def read_13_response_item_tool_search_output(r, c):
-    # 'response_item/tool_search_output': line 220 of the mapping
+def read_16_response_item_tool_search_output(r, c):
+    # 'response_item/tool_search_output': line 279 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('tools', MISSING)
@@ -2786,14 +3402,15 @@ def read_13_response_item_tool_search_output(r, c):
     else:
         e0_0_fits = False
         if e0_0 is not MISSING:
-            c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
+            if e0_0 is not None:
+                c.note('source-type', '$.payload.call_id', f'expected string, found {kind_of(e0_0)}')
     if e0_1 is not MISSING:
         e0_1_fits = True
         del r__payload['tools']
     else:
         e0_1_fits = False
     if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
-        p = K32.copy()
+        p = K39.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2803,7 +3420,7 @@ def read_13_response_item_tool_search_output(r, c):
         p['result'] = e0_1
         p['name'] = known
     else:
-        p = K33.copy()
+        p = K40.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2817,14 +3434,14 @@ def read_13_response_item_tool_search_output(r, c):
             p['name'] = known
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/tool_search_output', [k for k in r if k not in K0])
-    if r__payload and not K41.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_search_output.payload', [k for k in r__payload if k not in K41])
+    if r__payload and not K49.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_search_output.payload', [k for k in r__payload if k not in K49])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K35.copy()
+    m = K42.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -2834,7 +3451,7 @@ def read_13_response_item_tool_search_output(r, c):
     return [m, p]
 
 
-def write_13_response_item_tool_search_output(events, c):
+def write_16_response_item_tool_search_output(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -2845,7 +3462,7 @@ def write_13_response_item_tool_search_output(events, c):
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -2867,7 +3484,7 @@ def write_13_response_item_tool_search_output(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
+        label = K43[p['type']] if marks is EMPTY else marks.get('as') or K43[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if (r__payload_bare or 'call_id' not in r__payload) and 'call_id' in p:
@@ -2891,13 +3508,13 @@ def write_13_response_item_tool_search_output(events, c):
     return r
 
 
-def read_14_response_item_image_generation_call(r, c):
-    # 'response_item/image_generation_call': line 234 of the mapping
+def read_17_response_item_image_generation_call(r, c):
+    # 'response_item/image_generation_call': line 293 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('result', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a FilePart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/image_generation_call'}
     absent = spelling = None
@@ -2943,14 +3560,14 @@ def read_14_response_item_image_generation_call(r, c):
     p['options'] = {}
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'response_item/image_generation_call', [k for k in r if k not in K0])
-    if r__payload and not K42.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/image_generation_call.payload', [k for k in r__payload if k not in K42])
+    if r__payload and not K50.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/image_generation_call.payload', [k for k in r__payload if k not in K50])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -2960,7 +3577,7 @@ def read_14_response_item_image_generation_call(r, c):
     return [m, p]
 
 
-def write_14_response_item_image_generation_call(events, c):
+def write_17_response_item_image_generation_call(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -2971,7 +3588,7 @@ def write_14_response_item_image_generation_call(events, c):
     r__payload_bare = not r__payload and type(r__payload) is dict
     r['type'] = 'response_item'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K10)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
     if plain:
         if 'timestamp' not in r and 'timestamp' in first:
             r['timestamp'] = first['timestamp']
@@ -2993,7 +3610,7 @@ def write_14_response_item_image_generation_call(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K43[p['type']] if marks is EMPTY else marks.get('as') or K43[p['type']]
+        label = K51[p['type']] if marks is EMPTY else marks.get('as') or K51[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if (r__payload_bare or 'result' not in r__payload) and 'data' in p:
@@ -3011,21 +3628,21 @@ def write_14_response_item_image_generation_call(events, c):
     return r
 
 
-def read_15_response_item_tool_call(r, c):
-    # 'response_item/tool_call': line 246 of the mapping
+def read_18_response_item_tool_call(r, c):
+    # 'response_item/tool_call': line 305 of the mapping
     r__payload = r['payload']
     r__payload__function = r__payload.get('function')
     if type(r__payload__function) is not dict:
         c.note('source-structure', '$.payload.function', 'expected an object; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     e0_0 = r__payload__function.get('name', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     e0_1 = r__payload.get('arguments', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/tool_call'}
     absent = spelling = None
@@ -3046,23 +3663,23 @@ def read_15_response_item_tool_call(r, c):
     del r__payload['type']
     del r__payload__function['name']
     del r__payload['arguments']
-    p = K28.copy()
+    p = K35.copy()
     p['id'] = mid + ':0'
     p['session_id'] = sid
     p['message_id'] = mid
     p['name'] = e0_0
     p['params'] = e0_1
     p['options'] = {}
-    if len(r) > 1 and not K18.issuperset(r):
-        c.drift('source-drift-field', 'response_item/tool_call', [k for k in r if k not in K18])
-    if len(r__payload) > 1 and not K44.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_call.payload', [k for k in r__payload if k not in K44])
+    if len(r) > 1 and not K23.issuperset(r):
+        c.drift('source-drift-field', 'response_item/tool_call', [k for k in r if k not in K23])
+    if len(r__payload) > 1 and not K52.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_call.payload', [k for k in r__payload if k not in K52])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -3072,7 +3689,7 @@ def read_15_response_item_tool_call(r, c):
     return [m, p]
 
 
-def write_15_response_item_tool_call(events, c):
+def write_18_response_item_tool_call(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3101,7 +3718,7 @@ def write_15_response_item_tool_call(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
+        label = K37[p['type']] if marks is EMPTY else marks.get('as') or K37[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'name' not in r__payload__function and 'name' in p:
@@ -3124,8 +3741,8 @@ def write_15_response_item_tool_call(events, c):
     return r
 
 
-def read_16_response_item_tool_result(r, c):
-    # 'response_item/tool_result': line 257 of the mapping
+def read_19_response_item_tool_result(r, c):
+    # 'response_item/tool_result': line 316 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('name', MISSING)
     e0_1 = r__payload.get('result', MISSING)
@@ -3160,7 +3777,7 @@ def read_16_response_item_tool_result(r, c):
     else:
         e0_1_fits = False
     if e0_0_fits and e0_1_fits:
-        p = K45.copy()
+        p = K53.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -3169,7 +3786,7 @@ def read_16_response_item_tool_result(r, c):
         p['name'] = e0_0
         p['result'] = e0_1
     else:
-        p = K33.copy()
+        p = K40.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -3179,16 +3796,16 @@ def read_16_response_item_tool_result(r, c):
             p['name'] = e0_0
         if e0_1_fits:
             p['result'] = e0_1
-    if len(r) > 1 and not K18.issuperset(r):
-        c.drift('source-drift-field', 'response_item/tool_result', [k for k in r if k not in K18])
-    if r__payload and not K46.issuperset(r__payload):
-        c.drift('source-drift-field', 'response_item/tool_result.payload', [k for k in r__payload if k not in K46])
+    if len(r) > 1 and not K23.issuperset(r):
+        c.drift('source-drift-field', 'response_item/tool_result', [k for k in r if k not in K23])
+    if r__payload and not K54.issuperset(r__payload):
+        c.drift('source-drift-field', 'response_item/tool_result.payload', [k for k in r__payload if k not in K54])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K35.copy()
+    m = K42.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -3198,7 +3815,7 @@ def read_16_response_item_tool_result(r, c):
     return [m, p]
 
 
-def write_16_response_item_tool_result(events, c):
+def write_19_response_item_tool_result(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3227,7 +3844,7 @@ def write_16_response_item_tool_result(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
+        label = K43[p['type']] if marks is EMPTY else marks.get('as') or K43[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if (r__payload_bare or 'name' not in r__payload) and 'name' in p:
@@ -3251,12 +3868,12 @@ def write_16_response_item_tool_result(events, c):
     return r
 
 
-def read_17_compacted(r, c):
-    # 'compacted': line 269 of the mapping
+def read_20_compacted(r, c):
+    # 'compacted': line 328 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'compacted'}
     absent = spelling = None
@@ -3287,8 +3904,8 @@ def read_17_compacted(r, c):
                 c.note('source-type', '$.payload.message', f'expected string, found {kind_of(v)}')
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'compacted', [k for k in r if k not in K0])
-    if r__payload and not K47.issuperset(r__payload):
-        c.drift('source-drift-field', 'compacted.payload', [k for k in r__payload if k not in K47])
+    if r__payload and not K55.issuperset(r__payload):
+        c.drift('source-drift-field', 'compacted.payload', [k for k in r__payload if k not in K55])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3305,7 +3922,7 @@ def read_17_compacted(r, c):
     return [m]
 
 
-def write_17_compacted(events, c):
+def write_20_compacted(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3335,14 +3952,14 @@ def write_17_compacted(events, c):
     return r
 
 
-def read_18_event_msg_entered_review_mode_instructions(r, c):
-    # 'event_msg/entered_review_mode/instructions': line 279 of the mapping
+def read_21_event_msg_entered_review_mode_instructions(r, c):
+    # 'event_msg/entered_review_mode/instructions': line 338 of the mapping
     r__payload = r['payload']
     r__payload__target = r__payload['target']
     e0_0 = r__payload__target.get('instructions', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a TextPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'event_msg/entered_review_mode/instructions'}
     absent = spelling = None
@@ -3362,7 +3979,7 @@ def read_18_event_msg_entered_review_mode_instructions(r, c):
         absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
     del r__payload['type']
     del r__payload__target['instructions']
-    p = K13.copy()
+    p = K18.copy()
     p['id'] = mid + ':0'
     p['session_id'] = sid
     p['message_id'] = mid
@@ -3370,14 +3987,14 @@ def read_18_event_msg_entered_review_mode_instructions(r, c):
     p['options'] = {}
     if len(r) > 1 and not K0.issuperset(r):
         c.drift('source-drift-field', 'event_msg/entered_review_mode/instructions', [k for k in r if k not in K0])
-    if len(r__payload) > 1 and not K48.issuperset(r__payload):
-        c.drift('source-drift-field', 'event_msg/entered_review_mode/instructions.payload', [k for k in r__payload if k not in K48])
+    if len(r__payload) > 1 and not K56.issuperset(r__payload):
+        c.drift('source-drift-field', 'event_msg/entered_review_mode/instructions.payload', [k for k in r__payload if k not in K56])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K9.copy()
+    m = K14.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -3387,7 +4004,7 @@ def read_18_event_msg_entered_review_mode_instructions(r, c):
     return [m, p]
 
 
-def write_18_event_msg_entered_review_mode_instructions(events, c):
+def write_21_event_msg_entered_review_mode_instructions(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3416,7 +4033,7 @@ def write_18_event_msg_entered_review_mode_instructions(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K49[p['type']] if marks is EMPTY else marks.get('as') or K49[p['type']]
+        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'instructions' not in r__payload__target and 'text' in p:
@@ -3433,16 +4050,333 @@ def write_18_event_msg_entered_review_mode_instructions(events, c):
     return r
 
 
-def read_19_untyped_state(r, c):
-    # 'untyped/state': line 314 of the mapping
+def read_22_event_msg_user_message_unheard(r, c):
+    # 'event_msg/user_message/unheard': line 349 of the mapping
+    r__payload = r['payload']
+    e0_0 = r__payload.get('message', MISSING)
+    if not (type(e0_0) is str):
+        c.note('source-structure', '$', 'expected what a TextPart needs; the record is carried whole')
+        return read_44_carry(r, c)
+    sid = c.session_id
+    pond = {'seq': c.seq, 'as': 'event_msg/user_message/unheard'}
+    absent = spelling = None
+    mid = c.derive(r)
+    del r['type']
+    v = r.pop('timestamp', MISSING)
+    if type(v) is str and (x := instant(v)) is not None:
+        if x != v:
+            spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
+        ts = x
+    elif v is not MISSING:
+        ts = c.anchor
+        r['timestamp'] = v
+        c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
+    else:
+        ts = c.anchor
+        absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
+    del r__payload['type']
+    p0 = []
+    del r__payload['message']
+    runs, x = (), e0_0
+    if S_harness.plain(x):
+        k = CONVERSATIONAL
+    else:
+        (k, x), *runs = S_harness.split(x)
+    p = K4.copy()
+    p['id'] = mid + ':0'
+    p['session_id'] = sid
+    p['message_id'] = mid
+    p['text'] = x
+    p['provenance'] = k
+    p['options'] = {}
+    p0.append(p)
+    for k, x in runs:
+        p = K4.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = x
+        p['provenance'] = k
+        p['options'] = {'pond': {'joined': True}}
+        p0.append(p)
+    if len(r) > 1 and not K0.issuperset(r):
+        c.drift('source-drift-field', 'event_msg/user_message/unheard', [k for k in r if k not in K0])
+    if r__payload and not K57.issuperset(r__payload):
+        c.drift('source-drift-field', 'event_msg/user_message/unheard.payload', [k for k in r__payload if k not in K57])
+    if absent:
+        pond['absent'] = absent
+    if spelling:
+        pond['spelling'] = spelling
+    options = {'source': r, 'pond': pond} if r else {'pond': pond}
+    m = K14.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
+    p0.insert(0, m)
+    return p0
+
+
+def write_22_event_msg_user_message_unheard(events, c):
+    first = events[0]
+    options = first['options']
+    pond = options['pond']
+    r = options.get('source')
+    if r is None:
+        r = {}
+    r__payload = r.setdefault('payload', {})
+    r['type'] = 'event_msg'
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'type' not in r__payload:
+            r__payload['type'] = 'user_message'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'user_message'
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
+        if label == 'self':
+            if marks is EMPTY:
+                if 'message' not in r__payload and 'text' in p:
+                    r__payload['message'] = p['text']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'message' not in r__payload and 'payload.message' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['message'] = t0
+        else:
+            raise Broken('`event_msg/user_message/unheard` has no block ' + f'`{label}`')
+    return r
+
+
+def read_23_event_msg_agent_message_unheard(r, c):
+    # 'event_msg/agent_message/unheard': line 359 of the mapping
+    r__payload = r['payload']
+    e0_0 = r__payload.get('message', MISSING)
+    if not (type(e0_0) is str):
+        c.note('source-structure', '$', 'expected what a TextPart needs; the record is carried whole')
+        return read_44_carry(r, c)
+    sid = c.session_id
+    pond = {'seq': c.seq, 'as': 'event_msg/agent_message/unheard'}
+    absent = spelling = None
+    mid = c.derive(r)
+    del r['type']
+    options = {}
+    v = r.pop('timestamp', MISSING)
+    if type(v) is str and (x := instant(v)) is not None:
+        if x != v:
+            spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
+        ts = x
+    elif v is not MISSING:
+        ts = c.anchor
+        r['timestamp'] = v
+        c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
+    else:
+        ts = c.anchor
+        absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
+    if 'phase' in r__payload:
+        v = r__payload.pop('phase')
+        options.setdefault('openai', {})['phase'] = v
+    del r__payload['type']
+    del r__payload['message']
+    p = K18.copy()
+    p['id'] = mid + ':0'
+    p['session_id'] = sid
+    p['message_id'] = mid
+    p['text'] = e0_0
+    p['options'] = {}
+    if len(r) > 1 and not K0.issuperset(r):
+        c.drift('source-drift-field', 'event_msg/agent_message/unheard', [k for k in r if k not in K0])
+    if r__payload and not K58.issuperset(r__payload):
+        c.drift('source-drift-field', 'event_msg/agent_message/unheard.payload', [k for k in r__payload if k not in K58])
+    if absent:
+        pond['absent'] = absent
+    if spelling:
+        pond['spelling'] = spelling
+    if r:
+        options['source'] = r
+    options['pond'] = pond
+    m = K20.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
+    return [m, p]
+
+
+def write_23_event_msg_agent_message_unheard(events, c):
+    first = events[0]
+    options = first['options']
+    pond = options['pond']
+    r = options.get('source')
+    if r is None:
+        r = {}
+    r__payload = r.setdefault('payload', {})
+    r__payload_bare = not r__payload and type(r__payload) is dict
+    r['type'] = 'event_msg'
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'openai' in options and (r__payload_bare or 'phase' not in r__payload):
+            t0 = v.get('phase', MISSING) if type(v := options['openai']) is dict else MISSING
+            if t0 is not MISSING:
+                r__payload['phase'] = t0
+        if (r__payload_bare or 'type' not in r__payload):
+            r__payload['type'] = 'agent_message'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'openai' in options and 'phase' not in r__payload and 'payload.phase' not in absent:
+            t0 = v.get('phase', MISSING) if type(v := options['openai']) is dict else MISSING
+            if t0 is not MISSING:
+                r__payload['phase'] = t0
+        if 'type' not in r__payload and 'payload.type' not in absent:
+            r__payload['type'] = 'agent_message'
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
+        if label == 'self':
+            if marks is EMPTY:
+                if (r__payload_bare or 'message' not in r__payload) and 'text' in p:
+                    r__payload['message'] = p['text']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'message' not in r__payload and 'payload.message' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['message'] = t0
+            r__payload_bare = False
+        else:
+            raise Broken('`event_msg/agent_message/unheard` has no block ' + f'`{label}`')
+    return r
+
+
+def read_24_event_msg_agent_reasoning__unheard(r, c):
+    # 'event_msg/agent_reasoning+/unheard': line 370 of the mapping
+    r__payload = r['payload']
+    e0_0 = r__payload.get('text', MISSING)
+    if not (type(e0_0) is str):
+        c.note('source-structure', '$', 'expected what a ReasoningPart needs; the record is carried whole')
+        return read_44_carry(r, c)
+    sid = c.session_id
+    pond = {'seq': c.seq, 'as': 'event_msg/agent_reasoning+/unheard'}
+    absent = spelling = None
+    mid = c.derive(r)
+    del r['type']
+    v = r.pop('timestamp', MISSING)
+    if type(v) is str and (x := instant(v)) is not None:
+        if x != v:
+            spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
+        ts = x
+    elif v is not MISSING:
+        ts = c.anchor
+        r['timestamp'] = v
+        c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
+    else:
+        ts = c.anchor
+        absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
+    del r__payload['text']
+    p = K31.copy()
+    p['id'] = mid + ':0'
+    p['session_id'] = sid
+    p['message_id'] = mid
+    p['text'] = e0_0
+    p['options'] = {}
+    if len(r) > 1 and not K0.issuperset(r):
+        c.drift('source-drift-field', 'event_msg/agent_reasoning+/unheard', [k for k in r if k not in K0])
+    if r__payload and not K59.issuperset(r__payload):
+        c.drift('source-drift-field', 'event_msg/agent_reasoning+/unheard.payload', [k for k in r__payload if k not in K59])
+    if absent:
+        pond['absent'] = absent
+    if spelling:
+        pond['spelling'] = spelling
+    options = {'source': r, 'pond': pond} if r else {'pond': pond}
+    m = K20.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
+    return [m, p]
+
+
+def write_24_event_msg_agent_reasoning__unheard(events, c):
+    first = events[0]
+    options = first['options']
+    pond = options['pond']
+    r = options.get('source')
+    if r is None:
+        r = {}
+    r__payload = r.setdefault('payload', {})
+    r['type'] = 'event_msg'
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1
+    if plain:
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K60[p['type']] if marks is EMPTY else marks.get('as') or K60[p['type']]
+        if label == 'self':
+            if marks is EMPTY:
+                if 'text' not in r__payload and 'text' in p:
+                    r__payload['text'] = p['text']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'text' not in r__payload and 'payload.text' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        r__payload['text'] = t0
+        else:
+            raise Broken('`event_msg/agent_reasoning+/unheard` has no block ' + f'`{label}`')
+    return r
+
+
+def read_25_untyped_state(r, c):
+    # 'untyped/state': line 411 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/state'}
     absent = spelling = None
     mid = c.derive(r)
     ts = c.anchor
     content = ''
-    if r and not K50.issuperset(r):
-        c.drift('source-drift-field', 'untyped/state', [k for k in r if k not in K50])
+    if r and not K61.issuperset(r):
+        c.drift('source-drift-field', 'untyped/state', [k for k in r if k not in K61])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3459,7 +4393,7 @@ def read_19_untyped_state(r, c):
     return [m]
 
 
-def write_19_untyped_state(events, c):
+def write_25_untyped_state(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3471,8 +4405,8 @@ def write_19_untyped_state(events, c):
     return r
 
 
-def read_20_untyped_instructions_id(r, c):
-    # 'untyped/instructions/id': line 318 of the mapping
+def read_26_untyped_instructions_id(r, c):
+    # 'untyped/instructions/id': line 415 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/instructions/id'}
     absent = spelling = None
@@ -3496,8 +4430,8 @@ def read_20_untyped_instructions_id(r, c):
             absent = ['id'] if absent is None else [*absent, 'id']
         else:
             r['id'] = v
-    if r and not K51.issuperset(r):
-        c.drift('source-drift-field', 'untyped/instructions/id', [k for k in r if k not in K51])
+    if r and not K62.issuperset(r):
+        c.drift('source-drift-field', 'untyped/instructions/id', [k for k in r if k not in K62])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3514,7 +4448,7 @@ def read_20_untyped_instructions_id(r, c):
     return [m]
 
 
-def write_20_untyped_instructions_id(events, c):
+def write_26_untyped_instructions_id(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3540,12 +4474,12 @@ def write_20_untyped_instructions_id(events, c):
     return r
 
 
-def read_21_untyped_session_no_role(r, c):
-    # 'untyped/session/no-role': line 324 of the mapping
+def read_27_untyped_session_no_role(r, c):
+    # 'untyped/session/no-role': line 421 of the mapping
     r__session = r.get('session')
     if type(r__session) is not dict:
         c.note('source-structure', '$.session', 'expected an object; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/session/no-role'}
     absent = spelling = None
@@ -3569,8 +4503,8 @@ def read_21_untyped_session_no_role(r, c):
             absent = ['session.id'] if absent is None else [*absent, 'session.id']
         else:
             r__session['id'] = v
-    if len(r) > 1 and not K52.issuperset(r):
-        c.drift('source-drift-field', 'untyped/session/no-role', [k for k in r if k not in K52])
+    if len(r) > 1 and not K63.issuperset(r):
+        c.drift('source-drift-field', 'untyped/session/no-role', [k for k in r if k not in K63])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3587,7 +4521,7 @@ def read_21_untyped_session_no_role(r, c):
     return [m]
 
 
-def write_21_untyped_session_no_role(events, c):
+def write_27_untyped_session_no_role(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3614,8 +4548,8 @@ def write_21_untyped_session_no_role(events, c):
     return r
 
 
-def read_22_message_user(r, c):
-    # 'message/user': line 330 of the mapping
+def read_28_message_user(r, c):
+    # 'message/user': line 427 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/user'}
     absent = spelling = None
@@ -3809,14 +4743,14 @@ def read_22_message_user(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if r and not K53.issuperset(r):
-        c.drift('source-drift-field', 'message/user', [k for k in r if k not in K53])
+    if r and not K64.issuperset(r):
+        c.drift('source-drift-field', 'message/user', [k for k in r if k not in K64])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K9.copy()
+    m = K14.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -3827,7 +4761,7 @@ def read_22_message_user(r, c):
     return p0
 
 
-def write_22_message_user(events, c):
+def write_28_message_user(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3836,7 +4770,7 @@ def write_22_message_user(events, c):
         r = {}
     r['type'] = 'message'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K65)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -3853,7 +4787,7 @@ def write_22_message_user(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K11[p['type']] if marks is EMPTY else marks.get('as') or K11[p['type']]
+        label = K16[p['type']] if marks is EMPTY else marks.get('as') or K16[p['type']]
         if label == 'input_text':
             if not o and 'text' in p:
                 b = {'type': 'input_text', 'text': p['text']}
@@ -3936,8 +4870,8 @@ def write_22_message_user(events, c):
     return r
 
 
-def read_23_message_assistant(r, c):
-    # 'message/assistant': line 341 of the mapping
+def read_29_message_assistant(r, c):
+    # 'message/assistant': line 438 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/assistant'}
     absent = spelling = None
@@ -3976,11 +4910,11 @@ def read_23_message_assistant(r, c):
                             del b['type']
                             del b['text']
                             o = {'source': b}
-                            if not K55.issuperset(b):
-                                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K55])
+                            if not K66.issuperset(b):
+                                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K66])
                         else:
                             o = {}
-                        p = K13.copy()
+                        p = K18.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -3995,12 +4929,12 @@ def read_23_message_assistant(r, c):
                             del b['type']
                             del b['text']
                             o = {'source': b}
-                            if not K55.issuperset(b):
-                                c.drift('source-drift-field', 'message/assistant/text', [k for k in b if k not in K55])
+                            if not K66.issuperset(b):
+                                c.drift('source-drift-field', 'message/assistant/text', [k for k in b if k not in K66])
                         else:
                             o = {}
                         o['pond'] = {'as': 'text'}
-                        p = K13.copy()
+                        p = K18.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -4026,11 +4960,11 @@ def read_23_message_assistant(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K55.issuperset(b):
-                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K55])
+            if not K66.issuperset(b):
+                c.drift('source-drift-field', 'message/assistant/output_text', [k for k in b if k not in K66])
         else:
             o = {}
-        p = K13.copy()
+        p = K18.copy()
         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -4042,14 +4976,14 @@ def read_23_message_assistant(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if r and not K56.issuperset(r):
-        c.drift('source-drift-field', 'message/assistant', [k for k in r if k not in K56])
+    if r and not K67.issuperset(r):
+        c.drift('source-drift-field', 'message/assistant', [k for k in r if k not in K67])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -4060,7 +4994,7 @@ def read_23_message_assistant(r, c):
     return p0
 
 
-def write_23_message_assistant(events, c):
+def write_29_message_assistant(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4069,7 +5003,7 @@ def write_23_message_assistant(events, c):
         r = {}
     r['type'] = 'message'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K65)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -4086,7 +5020,7 @@ def write_23_message_assistant(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K21[p['type']] if marks is EMPTY else marks.get('as') or K21[p['type']]
+        label = K26[p['type']] if marks is EMPTY else marks.get('as') or K26[p['type']]
         if label == 'output_text':
             if not o and 'text' in p:
                 b = {'type': 'output_text', 'text': p['text']}
@@ -4137,8 +5071,8 @@ def write_23_message_assistant(events, c):
     return r
 
 
-def read_24_message_developer_(r, c):
-    # 'message/developer+': line 350 of the mapping
+def read_30_message_developer_(r, c):
+    # 'message/developer+': line 447 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/developer+'}
     absent = spelling = None
@@ -4174,8 +5108,8 @@ def read_24_message_developer_(r, c):
         c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
     else:
         absent = ['content'] if absent is None else [*absent, 'content']
-    if r and not K19.issuperset(r):
-        c.drift('source-drift-field', 'message/developer+', [k for k in r if k not in K19])
+    if r and not K24.issuperset(r):
+        c.drift('source-drift-field', 'message/developer+', [k for k in r if k not in K24])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4192,7 +5126,7 @@ def read_24_message_developer_(r, c):
     return [m]
 
 
-def write_24_message_developer_(events, c):
+def write_30_message_developer_(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4201,7 +5135,7 @@ def write_24_message_developer_(events, c):
         r = {}
     r['type'] = 'message'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K65)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -4219,8 +5153,8 @@ def write_24_message_developer_(events, c):
     return r
 
 
-def read_25_reasoning(r, c):
-    # 'reasoning': line 356 of the mapping
+def read_31_reasoning(r, c):
+    # 'reasoning': line 453 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'reasoning'}
     absent = spelling = None
@@ -4266,7 +5200,7 @@ def read_25_reasoning(r, c):
                                 c.drift('source-drift-field', 'reasoning/summary_text', [k for k in b if k not in K3])
                         else:
                             o = {}
-                        p = K24.copy()
+                        p = K31.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -4306,7 +5240,7 @@ def read_25_reasoning(r, c):
                         else:
                             o = {}
                         o['pond'] = {'as': 'reasoning_text'}
-                        p = K24.copy()
+                        p = K31.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -4326,7 +5260,7 @@ def read_25_reasoning(r, c):
                         else:
                             o = {}
                         o['pond'] = {'as': 'text'}
-                        p = K24.copy()
+                        p = K31.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -4349,8 +5283,8 @@ def read_25_reasoning(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list, found {kind_of(items)}')
-    if r and not K57.issuperset(r):
-        c.drift('source-drift-field', 'reasoning', [k for k in r if k not in K57])
+    if r and not K68.issuperset(r):
+        c.drift('source-drift-field', 'reasoning', [k for k in r if k not in K68])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -4358,7 +5292,7 @@ def read_25_reasoning(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -4369,7 +5303,7 @@ def read_25_reasoning(r, c):
     return p0
 
 
-def write_25_reasoning(events, c):
+def write_31_reasoning(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4378,7 +5312,7 @@ def write_25_reasoning(events, c):
         r = {}
     r['type'] = 'reasoning'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K65)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -4400,7 +5334,7 @@ def write_25_reasoning(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K26[p['type']] if marks is EMPTY else marks.get('as') or K26[p['type']]
+        label = K33[p['type']] if marks is EMPTY else marks.get('as') or K33[p['type']]
         if label == 'summary_text':
             if not o and 'text' in p:
                 b = {'type': 'summary_text', 'text': p['text']}
@@ -4473,20 +5407,20 @@ def write_25_reasoning(events, c):
     return r
 
 
-def read_26_function_call_function(r, c):
-    # 'function_call/function': line 367 of the mapping
+def read_32_function_call_function(r, c):
+    # 'function_call/function': line 464 of the mapping
     r__function = r.get('function')
     if type(r__function) is not dict:
         c.note('source-structure', '$.function', 'expected an object; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     e0_0 = r__function.get('name', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     e0_1 = r.get('arguments', MISSING)
     if not (e0_1 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'function_call/function'}
     absent = spelling = None
@@ -4506,21 +5440,21 @@ def read_26_function_call_function(r, c):
         absent = ['created_at'] if absent is None else [*absent, 'created_at']
     del r__function['name']
     del r['arguments']
-    p = K28.copy()
+    p = K35.copy()
     p['id'] = mid + ':0'
     p['session_id'] = sid
     p['message_id'] = mid
     p['name'] = e0_0
     p['params'] = e0_1
     p['options'] = {}
-    if len(r) > 1 and not K58.issuperset(r):
-        c.drift('source-drift-field', 'function_call/function', [k for k in r if k not in K58])
+    if len(r) > 1 and not K69.issuperset(r):
+        c.drift('source-drift-field', 'function_call/function', [k for k in r if k not in K69])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -4530,7 +5464,7 @@ def read_26_function_call_function(r, c):
     return [m, p]
 
 
-def write_26_function_call_function(events, c):
+def write_32_function_call_function(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4554,7 +5488,7 @@ def write_26_function_call_function(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
+        label = K37[p['type']] if marks is EMPTY else marks.get('as') or K37[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'name' not in r__function and 'name' in p:
@@ -4577,17 +5511,17 @@ def write_26_function_call_function(events, c):
     return r
 
 
-def read_27_function_call(r, c):
-    # 'function_call': line 376 of the mapping
+def read_33_function_call(r, c):
+    # 'function_call': line 473 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     e0_2 = r.get('arguments', MISSING)
     if not (e0_2 is not MISSING and (e0_2c := T_json_text(e0_2, None)) is not None):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'function_call'}
     absent = spelling = None
@@ -4628,7 +5562,7 @@ def read_27_function_call(r, c):
     if ps:
         o['pond'] = {'spelling': ps}
     if e0_0_fits:
-        p = K27.copy()
+        p = K34.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -4637,7 +5571,7 @@ def read_27_function_call(r, c):
         p['options'] = o
         p['call_id'] = e0_0
     else:
-        p = K28.copy()
+        p = K35.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -4646,14 +5580,14 @@ def read_27_function_call(r, c):
         p['options'] = o
     if e0_0_fits:
         c.calls[e0_0] = e0_1
-    if r and not K59.issuperset(r):
-        c.drift('source-drift-field', 'function_call', [k for k in r if k not in K59])
+    if r and not K70.issuperset(r):
+        c.drift('source-drift-field', 'function_call', [k for k in r if k not in K70])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -4663,7 +5597,7 @@ def read_27_function_call(r, c):
     return [m, p]
 
 
-def write_27_function_call(events, c):
+def write_33_function_call(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4672,7 +5606,7 @@ def write_27_function_call(events, c):
         r = {}
     r['type'] = 'function_call'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K65)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -4684,7 +5618,7 @@ def write_27_function_call(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
+        label = K37[p['type']] if marks is EMPTY else marks.get('as') or K37[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'call_id' not in r and 'call_id' in p:
@@ -4713,17 +5647,17 @@ def write_27_function_call(events, c):
     return r
 
 
-def read_28_custom_tool_call(r, c):
-    # 'custom_tool_call': line 387 of the mapping
+def read_34_custom_tool_call(r, c):
+    # 'custom_tool_call': line 484 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     e0_2 = r.get('input', MISSING)
     if not (e0_2 is not MISSING):
         c.note('source-structure', '$', 'expected what a ToolCallPart needs; the record is carried whole')
-        return read_38_carry(r, c)
+        return read_44_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'custom_tool_call'}
     absent = spelling = None
@@ -4758,7 +5692,7 @@ def read_28_custom_tool_call(r, c):
         if e0_0 is not MISSING:
             c.note('source-type', '$.call_id', f'expected string, found {kind_of(e0_0)}')
     if e0_0_fits:
-        p = K27.copy()
+        p = K34.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -4767,7 +5701,7 @@ def read_28_custom_tool_call(r, c):
         p['options'] = {}
         p['call_id'] = e0_0
     else:
-        p = K28.copy()
+        p = K35.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -4776,14 +5710,14 @@ def read_28_custom_tool_call(r, c):
         p['options'] = {}
     if e0_0_fits:
         c.calls[e0_0] = e0_1
-    if r and not K60.issuperset(r):
-        c.drift('source-drift-field', 'custom_tool_call', [k for k in r if k not in K60])
+    if r and not K71.issuperset(r):
+        c.drift('source-drift-field', 'custom_tool_call', [k for k in r if k not in K71])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -4793,7 +5727,7 @@ def read_28_custom_tool_call(r, c):
     return [m, p]
 
 
-def write_28_custom_tool_call(events, c):
+def write_34_custom_tool_call(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4802,7 +5736,7 @@ def write_28_custom_tool_call(events, c):
         r = {}
     r['type'] = 'custom_tool_call'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K65)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -4814,7 +5748,7 @@ def write_28_custom_tool_call(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
+        label = K37[p['type']] if marks is EMPTY else marks.get('as') or K37[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'call_id' not in r and 'call_id' in p:
@@ -4843,8 +5777,8 @@ def write_28_custom_tool_call(events, c):
     return r
 
 
-def read_29_function_call_output(r, c):
-    # 'function_call_output': line 398 of the mapping
+def read_35_function_call_output(r, c):
+    # 'function_call_output': line 495 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -4884,7 +5818,7 @@ def read_29_function_call_output(r, c):
     else:
         e0_1_fits = False
     if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
-        p = K32.copy()
+        p = K39.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -4894,7 +5828,7 @@ def read_29_function_call_output(r, c):
         p['result'] = e0_1
         p['name'] = known
     else:
-        p = K33.copy()
+        p = K40.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -4906,14 +5840,14 @@ def read_29_function_call_output(r, c):
             p['result'] = e0_1
         if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
             p['name'] = known
-    if r and not K61.issuperset(r):
-        c.drift('source-drift-field', 'function_call_output', [k for k in r if k not in K61])
+    if r and not K72.issuperset(r):
+        c.drift('source-drift-field', 'function_call_output', [k for k in r if k not in K72])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K35.copy()
+    m = K42.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -4923,7 +5857,7 @@ def read_29_function_call_output(r, c):
     return [m, p]
 
 
-def write_29_function_call_output(events, c):
+def write_35_function_call_output(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -4932,7 +5866,7 @@ def write_29_function_call_output(events, c):
         r = {}
     r['type'] = 'function_call_output'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K65)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -4944,7 +5878,7 @@ def write_29_function_call_output(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
+        label = K43[p['type']] if marks is EMPTY else marks.get('as') or K43[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'call_id' not in r and 'call_id' in p:
@@ -4967,8 +5901,8 @@ def write_29_function_call_output(events, c):
     return r
 
 
-def read_30_custom_tool_call_output(r, c):
-    # 'custom_tool_call_output': line 398 of the mapping
+def read_36_custom_tool_call_output(r, c):
+    # 'custom_tool_call_output': line 495 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -5008,7 +5942,7 @@ def read_30_custom_tool_call_output(r, c):
     else:
         e0_1_fits = False
     if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
-        p = K32.copy()
+        p = K39.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -5018,7 +5952,7 @@ def read_30_custom_tool_call_output(r, c):
         p['result'] = e0_1
         p['name'] = known
     else:
-        p = K33.copy()
+        p = K40.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -5030,14 +5964,14 @@ def read_30_custom_tool_call_output(r, c):
             p['result'] = e0_1
         if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
             p['name'] = known
-    if r and not K61.issuperset(r):
-        c.drift('source-drift-field', 'custom_tool_call_output', [k for k in r if k not in K61])
+    if r and not K72.issuperset(r):
+        c.drift('source-drift-field', 'custom_tool_call_output', [k for k in r if k not in K72])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K35.copy()
+    m = K42.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -5047,7 +5981,7 @@ def read_30_custom_tool_call_output(r, c):
     return [m, p]
 
 
-def write_30_custom_tool_call_output(events, c):
+def write_36_custom_tool_call_output(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -5056,7 +5990,7 @@ def write_30_custom_tool_call_output(events, c):
         r = {}
     r['type'] = 'custom_tool_call_output'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K54)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K65)
     if plain:
         if remembered == 1 and 'id' not in r:
             r['id'] = first['id']
@@ -5068,7 +6002,7 @@ def write_30_custom_tool_call_output(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
+        label = K43[p['type']] if marks is EMPTY else marks.get('as') or K43[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'call_id' not in r and 'call_id' in p:
@@ -5091,8 +6025,8 @@ def write_30_custom_tool_call_output(events, c):
     return r
 
 
-def read_31_function_result(r, c):
-    # 'function_result': line 408 of the mapping
+def read_37_function_result(r, c):
+    # 'function_result': line 505 of the mapping
     e0_0 = r.get('name', MISSING)
     e0_1 = r.get('result', MISSING)
     sid = c.session_id
@@ -5125,7 +6059,7 @@ def read_31_function_result(r, c):
     else:
         e0_1_fits = False
     if e0_0_fits and e0_1_fits:
-        p = K45.copy()
+        p = K53.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -5134,7 +6068,7 @@ def read_31_function_result(r, c):
         p['name'] = e0_0
         p['result'] = e0_1
     else:
-        p = K33.copy()
+        p = K40.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -5144,14 +6078,14 @@ def read_31_function_result(r, c):
             p['name'] = e0_0
         if e0_1_fits:
             p['result'] = e0_1
-    if r and not K62.issuperset(r):
-        c.drift('source-drift-field', 'function_result', [k for k in r if k not in K62])
+    if r and not K73.issuperset(r):
+        c.drift('source-drift-field', 'function_result', [k for k in r if k not in K73])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K35.copy()
+    m = K42.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -5161,7 +6095,7 @@ def read_31_function_result(r, c):
     return [m, p]
 
 
-def write_31_function_result(events, c):
+def write_37_function_result(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -5184,7 +6118,7 @@ def write_31_function_result(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
+        label = K43[p['type']] if marks is EMPTY else marks.get('as') or K43[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'name' not in r and 'name' in p:
@@ -5207,8 +6141,8 @@ def write_31_function_result(events, c):
     return r
 
 
-def read_32_untyped_user_message(r, c):
-    # 'untyped/user/message': line 418 of the mapping
+def read_38_untyped_user_message(r, c):
+    # 'untyped/user/message': line 515 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user/message'}
     absent = spelling = None
@@ -5351,14 +6285,14 @@ def read_32_untyped_user_message(r, c):
         pond.setdefault('shape', {})['message'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
-    if r and not K63.issuperset(r):
-        c.drift('source-drift-field', 'untyped/user/message', [k for k in r if k not in K63])
+    if r and not K74.issuperset(r):
+        c.drift('source-drift-field', 'untyped/user/message', [k for k in r if k not in K74])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K9.copy()
+    m = K14.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -5369,7 +6303,7 @@ def read_32_untyped_user_message(r, c):
     return p0
 
 
-def write_32_untyped_user_message(events, c):
+def write_38_untyped_user_message(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -5396,7 +6330,7 @@ def write_32_untyped_user_message(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K20[p['type']] if marks is EMPTY else marks.get('as') or K20[p['type']]
+        label = K25[p['type']] if marks is EMPTY else marks.get('as') or K25[p['type']]
         if label == 'input_text':
             if not o and 'text' in p:
                 b = {'type': 'input_text', 'text': p['text']}
@@ -5444,8 +6378,8 @@ def write_32_untyped_user_message(events, c):
     return r
 
 
-def read_33_untyped_user(r, c):
-    # 'untyped/user': line 427 of the mapping
+def read_39_untyped_user(r, c):
+    # 'untyped/user': line 524 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user'}
     absent = spelling = None
@@ -5554,8 +6488,8 @@ def read_33_untyped_user(r, c):
                             del b['image_url']
                         if b:
                             o = {'source': b}
-                            if not K64.issuperset(b):
-                                c.drift('source-drift-field', 'untyped/user/image_url', [k for k in b if k not in K64])
+                            if not K75.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/user/image_url', [k for k in b if k not in K75])
                         else:
                             o = {}
                         if ps:
@@ -5580,8 +6514,8 @@ def read_33_untyped_user(r, c):
                             del b['image_url']
                         if b:
                             o = {'source': b}
-                            if not K64.issuperset(b):
-                                c.drift('source-drift-field', 'untyped/user/image_url#2', [k for k in b if k not in K64])
+                            if not K75.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/user/image_url#2', [k for k in b if k not in K75])
                         else:
                             o = {}
                         o['pond'] = {'as': 'image_url#2'}
@@ -5668,14 +6602,14 @@ def read_33_untyped_user(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected list or string, found {kind_of(items)}')
-    if r and not K65.issuperset(r):
-        c.drift('source-drift-field', 'untyped/user', [k for k in r if k not in K65])
+    if r and not K76.issuperset(r):
+        c.drift('source-drift-field', 'untyped/user', [k for k in r if k not in K76])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K9.copy()
+    m = K14.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -5686,7 +6620,7 @@ def read_33_untyped_user(r, c):
     return p0
 
 
-def write_33_untyped_user(events, c):
+def write_39_untyped_user(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -5713,7 +6647,7 @@ def write_33_untyped_user(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K66[p['type']] if marks is EMPTY else marks.get('as') or K66[p['type']]
+        label = K77[p['type']] if marks is EMPTY else marks.get('as') or K77[p['type']]
         if label == 'text':
             if not o and 'text' in p:
                 b = {'type': 'text', 'text': p['text']}
@@ -5809,8 +6743,8 @@ def write_33_untyped_user(events, c):
     return r
 
 
-def read_34_untyped_assistant_message(r, c):
-    # 'untyped/assistant/message': line 439 of the mapping
+def read_40_untyped_assistant_message(r, c):
+    # 'untyped/assistant/message': line 536 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant/message'}
     absent = spelling = None
@@ -5846,7 +6780,7 @@ def read_34_untyped_assistant_message(r, c):
                                 c.drift('source-drift-field', 'untyped/assistant/message/output_text', [k for k in b if k not in K3])
                         else:
                             o = {}
-                        p = K13.copy()
+                        p = K18.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -5866,7 +6800,7 @@ def read_34_untyped_assistant_message(r, c):
                         else:
                             o = {}
                         o['pond'] = {'as': 'text'}
-                        p = K13.copy()
+                        p = K18.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -5897,7 +6831,7 @@ def read_34_untyped_assistant_message(r, c):
                 c.drift('source-drift-field', 'untyped/assistant/message/output_text', [k for k in b if k not in K3])
         else:
             o = {}
-        p = K13.copy()
+        p = K18.copy()
         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -5908,14 +6842,14 @@ def read_34_untyped_assistant_message(r, c):
         pond.setdefault('shape', {})['message'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.message', f'expected string or list, found {kind_of(items)}')
-    if r and not K63.issuperset(r):
-        c.drift('source-drift-field', 'untyped/assistant/message', [k for k in r if k not in K63])
+    if r and not K74.issuperset(r):
+        c.drift('source-drift-field', 'untyped/assistant/message', [k for k in r if k not in K74])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -5926,7 +6860,7 @@ def read_34_untyped_assistant_message(r, c):
     return p0
 
 
-def write_34_untyped_assistant_message(events, c):
+def write_40_untyped_assistant_message(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -5953,7 +6887,7 @@ def write_34_untyped_assistant_message(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K21[p['type']] if marks is EMPTY else marks.get('as') or K21[p['type']]
+        label = K26[p['type']] if marks is EMPTY else marks.get('as') or K26[p['type']]
         if label == 'output_text':
             if not o and 'text' in p:
                 b = {'type': 'output_text', 'text': p['text']}
@@ -6001,8 +6935,8 @@ def write_34_untyped_assistant_message(events, c):
     return r
 
 
-def read_35_untyped_assistant(r, c):
-    # 'untyped/assistant': line 448 of the mapping
+def read_41_untyped_assistant(r, c):
+    # 'untyped/assistant': line 545 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant'}
     absent = spelling = None
@@ -6038,7 +6972,7 @@ def read_35_untyped_assistant(r, c):
                                 c.drift('source-drift-field', 'untyped/assistant/reasoning', [k for k in b if k not in K3])
                         else:
                             o = {}
-                        p = K24.copy()
+                        p = K31.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -6069,7 +7003,7 @@ def read_35_untyped_assistant(r, c):
                 c.drift('source-drift-field', 'untyped/assistant/reasoning', [k for k in b if k not in K3])
         else:
             o = {}
-        p = K24.copy()
+        p = K31.copy()
         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -6096,7 +7030,7 @@ def read_35_untyped_assistant(r, c):
                                 c.drift('source-drift-field', 'untyped/assistant/text', [k for k in b if k not in K3])
                         else:
                             o = {}
-                        p = K13.copy()
+                        p = K18.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -6116,7 +7050,7 @@ def read_35_untyped_assistant(r, c):
                         else:
                             o = {}
                         o['pond'] = {'as': 'output_text'}
-                        p = K13.copy()
+                        p = K18.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -6147,7 +7081,7 @@ def read_35_untyped_assistant(r, c):
                 c.drift('source-drift-field', 'untyped/assistant/text', [k for k in b if k not in K3])
         else:
             o = {}
-        p = K13.copy()
+        p = K18.copy()
         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -6188,14 +7122,14 @@ def read_35_untyped_assistant(r, c):
                             del b['function']
                         if b:
                             o = {'source': b}
-                            if not K67.issuperset(b):
-                                c.drift('source-drift-field', 'untyped/assistant/function', [k for k in b if k not in K67])
+                            if not K78.issuperset(b):
+                                c.drift('source-drift-field', 'untyped/assistant/function', [k for k in b if k not in K78])
                         else:
                             o = {}
                         if ps:
                             o['pond'] = {'spelling': ps}
                         if v0_fits:
-                            p = K27.copy()
+                            p = K34.copy()
                             p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                             p['session_id'] = sid
                             p['message_id'] = mid
@@ -6204,7 +7138,7 @@ def read_35_untyped_assistant(r, c):
                             p['options'] = o
                             p['call_id'] = v0
                         else:
-                            p = K28.copy()
+                            p = K35.copy()
                             p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                             p['session_id'] = sid
                             p['message_id'] = mid
@@ -6230,14 +7164,14 @@ def read_35_untyped_assistant(r, c):
         pond.setdefault('shape', {})['tool_calls'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.tool_calls', f'expected list, found {kind_of(items)}')
-    if r and not K68.issuperset(r):
-        c.drift('source-drift-field', 'untyped/assistant', [k for k in r if k not in K68])
+    if r and not K79.issuperset(r):
+        c.drift('source-drift-field', 'untyped/assistant', [k for k in r if k not in K79])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K15.copy()
+    m = K20.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -6248,7 +7182,7 @@ def read_35_untyped_assistant(r, c):
     return p0
 
 
-def write_35_untyped_assistant(events, c):
+def write_41_untyped_assistant(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -6277,7 +7211,7 @@ def write_35_untyped_assistant(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K69[p['type']] if marks is EMPTY else marks.get('as') or K69[p['type']]
+        label = K80[p['type']] if marks is EMPTY else marks.get('as') or K80[p['type']]
         if label == 'reasoning':
             if not o and 'text' in p:
                 b = {'type': 'reasoning', 'text': p['text']}
@@ -6395,8 +7329,8 @@ def write_35_untyped_assistant(events, c):
     return r
 
 
-def read_36_untyped_tool(r, c):
-    # 'untyped/tool': line 469 of the mapping
+def read_42_untyped_tool(r, c):
+    # 'untyped/tool': line 566 of the mapping
     e0_0 = r.get('tool_call_id', MISSING)
     e0_1 = r.get('content', MISSING)
     sid = c.session_id
@@ -6418,7 +7352,7 @@ def read_36_untyped_tool(r, c):
     else:
         e0_1_fits = False
     if e0_0_fits and e0_1_fits and (known := c.calls.get(e0_0)) is not None:
-        p = K32.copy()
+        p = K39.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -6428,7 +7362,7 @@ def read_36_untyped_tool(r, c):
         p['result'] = e0_1
         p['name'] = known
     else:
-        p = K33.copy()
+        p = K40.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -6440,14 +7374,14 @@ def read_36_untyped_tool(r, c):
             p['result'] = e0_1
         if e0_0_fits and (known := c.calls.get(e0_0)) is not None:
             p['name'] = known
-    if r and not K70.issuperset(r):
-        c.drift('source-drift-field', 'untyped/tool', [k for k in r if k not in K70])
+    if r and not K81.issuperset(r):
+        c.drift('source-drift-field', 'untyped/tool', [k for k in r if k not in K81])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K35.copy()
+    m = K42.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -6457,7 +7391,7 @@ def read_36_untyped_tool(r, c):
     return [m, p]
 
 
-def write_36_untyped_tool(events, c):
+def write_42_untyped_tool(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -6477,7 +7411,7 @@ def write_36_untyped_tool(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
+        label = K43[p['type']] if marks is EMPTY else marks.get('as') or K43[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'tool_call_id' not in r and 'call_id' in p:
@@ -6500,8 +7434,8 @@ def write_36_untyped_tool(events, c):
     return r
 
 
-def read_37_untyped_developer__content(r, c):
-    # 'untyped/developer+/content': line 479 of the mapping
+def read_43_untyped_developer__content(r, c):
+    # 'untyped/developer+/content': line 576 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/developer+/content'}
     absent = spelling = None
@@ -6517,8 +7451,8 @@ def read_37_untyped_developer__content(r, c):
         else:
             r['content'] = v
             c.note('source-type', '$.content', f'expected string, found {kind_of(v)}')
-    if r and not K71.issuperset(r):
-        c.drift('source-drift-field', 'untyped/developer+/content', [k for k in r if k not in K71])
+    if r and not K82.issuperset(r):
+        c.drift('source-drift-field', 'untyped/developer+/content', [k for k in r if k not in K82])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -6535,7 +7469,7 @@ def read_37_untyped_developer__content(r, c):
     return [m]
 
 
-def write_37_untyped_developer__content(events, c):
+def write_43_untyped_developer__content(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -6557,8 +7491,8 @@ def write_37_untyped_developer__content(events, c):
     return r
 
 
-def read_38_carry(r, c):
-    # 'carry': line 484 of the mapping
+def read_44_carry(r, c):
+    # 'carry': line 581 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None
@@ -6593,7 +7527,7 @@ def read_38_carry(r, c):
     return [m]
 
 
-def write_38_carry(events, c):
+def write_44_carry(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -6617,12 +7551,12 @@ def write_38_carry(events, c):
 
 def carry(r, c):
     c.drift('source-drift-kind', drift_name(r), ())
-    return read_38_carry(r, c)
+    return read_44_carry(r, c)
 
 
 def carry_observed(r, c):
     """Read a carried record of which the pass has to know."""
-    return read_38_carry(r, c)
+    return read_44_carry(r, c)
 
 
 def choose_1_response_item_0(r):
@@ -6636,6 +7570,12 @@ def choose_1_response_item_0(r):
     return carry
 
 
+def choose_1_response_item_8(r):
+    if at(r, 'payload', 'action') is MISSING:
+        return read_13_response_item_web_search_call_no_action
+    return read_14_response_item_web_search_call_
+
+
 def choose_1_response_item_other(r):
     t0 = v.get('type', MISSING) if type(v := r.get('payload')) is dict else MISSING
     t1 = v.get('role', MISSING) if type(v := r.get('payload')) is dict else MISSING
@@ -6646,8 +7586,8 @@ def choose_1_response_item_other(r):
     return carry
 
 
-CHOOSE_1_RESPONSE_ITEM_READERS = {'agent_message': read_6_response_item_agent_message, 'reasoning': read_7_response_item_reasoning, 'function_call': read_8_response_item_function_call, 'custom_tool_call': read_9_response_item_custom_tool_call, 'function_call_output': read_10_response_item_function_call_output_, 'custom_tool_call_output': read_10_response_item_function_call_output_, 'web_search_call': read_11_response_item_web_search_call_, 'local_shell_call': read_11_response_item_web_search_call_, 'tool_search_call': read_12_response_item_tool_search_call, 'tool_search_output': read_13_response_item_tool_search_output, 'image_generation_call': read_14_response_item_image_generation_call, 'tool_call': read_15_response_item_tool_call, 'tool_result': read_16_response_item_tool_result, 'ghost_snapshot': read_38_carry, 'other': read_38_carry, 'compaction': read_38_carry, 'compaction_summary': read_38_carry, 'compaction_trigger': read_38_carry, 'context_compaction': read_38_carry}
-CHOOSE_1_RESPONSE_ITEM_CHOOSE = {'message': choose_1_response_item_0}
+CHOOSE_1_RESPONSE_ITEM_READERS = {'agent_message': read_6_response_item_agent_message, 'reasoning': read_8_response_item_reasoning, 'function_call': read_9_response_item_function_call, 'custom_tool_call': read_10_response_item_custom_tool_call, 'function_call_output': read_11_response_item_function_call_output_, 'custom_tool_call_output': read_11_response_item_function_call_output_, 'local_shell_call': read_12_response_item_local_shell_call, 'tool_search_call': read_15_response_item_tool_search_call, 'tool_search_output': read_16_response_item_tool_search_output, 'image_generation_call': read_17_response_item_image_generation_call, 'tool_call': read_18_response_item_tool_call, 'tool_result': read_19_response_item_tool_result, 'ghost_snapshot': read_44_carry, 'other': read_44_carry, 'compaction': read_44_carry, 'compaction_summary': read_44_carry, 'compaction_trigger': read_44_carry, 'context_compaction': read_44_carry}
+CHOOSE_1_RESPONSE_ITEM_CHOOSE = {'message': choose_1_response_item_0, 'web_search_call': choose_1_response_item_8}
 
 
 def choose_1_response_item(r):
@@ -6660,109 +7600,109 @@ def choose_1_response_item(r):
     return choose_1_response_item_other(r)
 
 
-def choose_3_event_msg_0(r):
+def choose_4_event_msg_0(r):
     if at(r, 'payload', 'target', 'instructions') is not MISSING:
-        return read_18_event_msg_entered_review_mode_instructions
-    return read_38_carry
+        return read_21_event_msg_entered_review_mode_instructions
+    return read_44_carry
 
 
-def choose_3_event_msg_other(r):
+def choose_4_event_msg_other(r):
     return carry
 
 
-CHOOSE_3_EVENT_MSG_READERS = {'user_message': read_38_carry, 'agent_message': read_38_carry, 'agent_reasoning': read_38_carry, 'agent_reasoning_raw_content': read_38_carry, 'agent_reasoning_section_break': read_38_carry, 'item_started': read_38_carry, 'raw_response_item': read_38_carry, 'item_completed': carry_observed, 'exec_command_end': carry_observed, 'patch_apply_end': carry_observed, 'mcp_tool_call_end': carry_observed, 'token_count': read_38_carry, 'task_started': read_38_carry, 'task_complete': read_38_carry, 'turn_started': read_38_carry, 'turn_complete': read_38_carry, 'turn_aborted': read_38_carry, 'thread_settings_applied': read_38_carry, 'thread_name_updated': read_38_carry, 'thread_goal_updated': read_38_carry, 'thread_rolled_back': read_38_carry, 'context_compacted': read_38_carry, 'error': read_38_carry, 'warning': read_38_carry, 'stream_error': read_38_carry, 'background_event': read_38_carry, 'guardian_assessment': read_38_carry, 'exited_review_mode': read_38_carry, 'undo_started': read_38_carry, 'undo_completed': read_38_carry, 'session_configured': read_38_carry, 'sub_agent_activity': read_38_carry, 'shutdown_complete': read_38_carry, 'plan_update': read_38_carry, 'turn_diff': read_38_carry, 'deprecation_notice': read_38_carry, 'model_reroute': read_38_carry, 'hook_started': read_38_carry, 'hook_completed': read_38_carry, 'exec_command_begin': read_38_carry, 'exec_command_output_delta': read_38_carry, 'patch_apply_begin': read_38_carry, 'mcp_tool_call_begin': read_38_carry, 'web_search_begin': read_38_carry, 'web_search_end': read_38_carry, 'view_image_tool_call': read_38_carry, 'image_generation_begin': read_38_carry, 'image_generation_end': read_38_carry, 'dynamic_tool_call_request': read_38_carry, 'dynamic_tool_call_response': read_38_carry, 'collab_agent_spawn_begin': read_38_carry, 'collab_agent_spawn_end': read_38_carry, 'collab_agent_interaction_begin': read_38_carry, 'collab_agent_interaction_end': read_38_carry, 'collab_waiting_begin': read_38_carry, 'collab_waiting_end': read_38_carry, 'collab_close_begin': read_38_carry, 'collab_close_end': read_38_carry, 'collab_resume_begin': read_38_carry, 'collab_resume_end': read_38_carry, 'terminal_interaction': read_38_carry, 'exec_approval_request': read_38_carry, 'apply_patch_approval_request': read_38_carry, 'elicitation_request': read_38_carry, 'request_user_input': read_38_carry}
-CHOOSE_3_EVENT_MSG_CHOOSE = {'entered_review_mode': choose_3_event_msg_0}
+CHOOSE_4_EVENT_MSG_READERS = {'user_message': read_22_event_msg_user_message_unheard, 'agent_message': read_23_event_msg_agent_message_unheard, 'agent_reasoning': read_24_event_msg_agent_reasoning__unheard, 'agent_reasoning_raw_content': read_24_event_msg_agent_reasoning__unheard, 'agent_reasoning_section_break': read_44_carry, 'item_started': read_44_carry, 'raw_response_item': read_44_carry, 'raw_response_completed': read_44_carry, 'agent_message_content_delta': read_44_carry, 'plan_delta': read_44_carry, 'reasoning_content_delta': read_44_carry, 'reasoning_raw_content_delta': read_44_carry, 'item_completed': carry_observed, 'exec_command_end': carry_observed, 'patch_apply_end': carry_observed, 'mcp_tool_call_end': carry_observed, 'token_count': read_44_carry, 'task_started': read_44_carry, 'task_complete': read_44_carry, 'turn_started': read_44_carry, 'turn_complete': read_44_carry, 'turn_aborted': read_44_carry, 'thread_settings_applied': read_44_carry, 'thread_name_updated': read_44_carry, 'thread_goal_updated': read_44_carry, 'thread_rolled_back': read_44_carry, 'context_compacted': read_44_carry, 'error': read_44_carry, 'warning': read_44_carry, 'stream_error': read_44_carry, 'background_event': read_44_carry, 'guardian_assessment': read_44_carry, 'exited_review_mode': read_44_carry, 'undo_started': read_44_carry, 'undo_completed': read_44_carry, 'session_configured': read_44_carry, 'sub_agent_activity': read_44_carry, 'shutdown_complete': read_44_carry, 'plan_update': read_44_carry, 'turn_diff': read_44_carry, 'deprecation_notice': read_44_carry, 'model_reroute': read_44_carry, 'hook_started': read_44_carry, 'hook_completed': read_44_carry, 'thread_queue_changed': read_44_carry, 'model_verification': read_44_carry, 'turn_moderation_metadata': read_44_carry, 'safety_buffering': read_44_carry, 'guardian_warning': read_44_carry, 'environment_connected': read_44_carry, 'environment_disconnected': read_44_carry, 'mcp_startup_update': read_44_carry, 'mcp_startup_complete': read_44_carry, 'realtime_conversation_started': read_44_carry, 'realtime_conversation_realtime': read_44_carry, 'realtime_conversation_closed': read_44_carry, 'exec_command_begin': read_44_carry, 'exec_command_output_delta': read_44_carry, 'patch_apply_begin': read_44_carry, 'mcp_tool_call_begin': read_44_carry, 'web_search_begin': read_44_carry, 'web_search_end': read_44_carry, 'patch_apply_updated': read_44_carry, 'view_image_tool_call': read_44_carry, 'image_generation_begin': read_44_carry, 'image_generation_end': read_44_carry, 'dynamic_tool_call_request': read_44_carry, 'dynamic_tool_call_response': read_44_carry, 'collab_agent_spawn_begin': read_44_carry, 'collab_agent_spawn_end': read_44_carry, 'collab_agent_interaction_begin': read_44_carry, 'collab_agent_interaction_end': read_44_carry, 'collab_waiting_begin': read_44_carry, 'collab_waiting_end': read_44_carry, 'collab_close_begin': read_44_carry, 'collab_close_end': read_44_carry, 'collab_resume_begin': read_44_carry, 'collab_resume_end': read_44_carry, 'terminal_interaction': read_44_carry, 'exec_approval_request': read_44_carry, 'apply_patch_approval_request': read_44_carry, 'request_permissions': read_44_carry, 'elicitation_request': read_44_carry, 'request_user_input': read_44_carry}
+CHOOSE_4_EVENT_MSG_CHOOSE = {'entered_review_mode': choose_4_event_msg_0}
 
 
-def choose_3_event_msg(r):
+def choose_4_event_msg(r):
     k = v.get('type', MISSING) if type(v := r.get('payload')) is dict else MISSING
     if type(k) is str:
-        if (reader := CHOOSE_3_EVENT_MSG_READERS.get(k)) is not None:
+        if (reader := CHOOSE_4_EVENT_MSG_READERS.get(k)) is not None:
             return reader
-        if (choose := CHOOSE_3_EVENT_MSG_CHOOSE.get(k)) is not None:
+        if (choose := CHOOSE_4_EVENT_MSG_CHOOSE.get(k)) is not None:
             return choose(r)
-    return choose_3_event_msg_other(r)
+    return choose_4_event_msg_other(r)
 
 
-def choose_4_message_other(r):
+def choose_5_message_other(r):
     return carry
 
 
-CHOOSE_4_MESSAGE_READERS = {'user': read_22_message_user, 'assistant': read_23_message_assistant, 'developer': read_24_message_developer_, 'system': read_24_message_developer_}
-CHOOSE_4_MESSAGE_CHOOSE = {}
+CHOOSE_5_MESSAGE_READERS = {'user': read_28_message_user, 'assistant': read_29_message_assistant, 'developer': read_30_message_developer_, 'system': read_30_message_developer_}
+CHOOSE_5_MESSAGE_CHOOSE = {}
 
 
-def choose_4_message(r):
+def choose_5_message(r):
     k = r.get('role', MISSING)
     if type(k) is str:
-        if (reader := CHOOSE_4_MESSAGE_READERS.get(k)) is not None:
+        if (reader := CHOOSE_5_MESSAGE_READERS.get(k)) is not None:
             return reader
-        if (choose := CHOOSE_4_MESSAGE_CHOOSE.get(k)) is not None:
+        if (choose := CHOOSE_5_MESSAGE_CHOOSE.get(k)) is not None:
             return choose(r)
-    return choose_4_message_other(r)
+    return choose_5_message_other(r)
 
 
-def choose_6_function_call(r):
+def choose_7_function_call(r):
     if r.get('function', MISSING) is not MISSING:
-        return read_26_function_call_function
-    return read_27_function_call
+        return read_32_function_call_function
+    return read_33_function_call
 
 
 def choose_untyped_0(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_19_untyped_state
+        return read_25_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_20_untyped_instructions_id
+        return read_26_untyped_instructions_id
     if r.get('message', MISSING) is not MISSING:
-        return read_32_untyped_user_message
-    return read_33_untyped_user
+        return read_38_untyped_user_message
+    return read_39_untyped_user
 
 
 def choose_untyped_1(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_19_untyped_state
+        return read_25_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_20_untyped_instructions_id
+        return read_26_untyped_instructions_id
     if r.get('message', MISSING) is not MISSING:
-        return read_34_untyped_assistant_message
-    return read_35_untyped_assistant
+        return read_40_untyped_assistant_message
+    return read_41_untyped_assistant
 
 
 def choose_untyped_2(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_19_untyped_state
+        return read_25_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_20_untyped_instructions_id
-    return read_36_untyped_tool
+        return read_26_untyped_instructions_id
+    return read_42_untyped_tool
 
 
 def choose_untyped_3(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_19_untyped_state
+        return read_25_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_20_untyped_instructions_id
+        return read_26_untyped_instructions_id
     if r.get('content', MISSING) is not MISSING:
-        return read_37_untyped_developer__content
+        return read_43_untyped_developer__content
     return carry
 
 
 def choose_untyped_4(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_19_untyped_state
+        return read_25_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_20_untyped_instructions_id
+        return read_26_untyped_instructions_id
     if r.get('content', MISSING) is not MISSING:
-        return read_37_untyped_developer__content
+        return read_43_untyped_developer__content
     return carry
 
 
 def choose_untyped_other(r):
     if r.get('record_type', MISSING) == 'state':
-        return read_19_untyped_state
+        return read_25_untyped_state
     if r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING:
-        return read_20_untyped_instructions_id
+        return read_26_untyped_instructions_id
     if r.get('session', MISSING) is not MISSING and r.get('role', MISSING) is MISSING:
-        return read_21_untyped_session_no_role
+        return read_27_untyped_session_no_role
     return carry
 
 
@@ -6778,6 +7718,18 @@ def choose_untyped(r):
         if (choose := CHOOSE_UNTYPED_CHOOSE.get(k)) is not None:
             return choose(r)
     return choose_untyped_other(r)
+
+
+def without_22_event_msg_user_message_unheard(r):
+    return read_44_carry
+
+
+def without_23_event_msg_agent_message_unheard(r):
+    return read_44_carry
+
+
+def without_24_event_msg_agent_reasoning__unheard(r):
+    return read_44_carry
 
 
 def drift_name(r):
@@ -6818,6 +7770,12 @@ def drift_name(r):
         return f'{label}/{v}'
     if literal == 'response_item' and type(v := at(r, 'payload', 'type')) is str:
         return f'{label}/{v}'
+    if literal == 'response_item' and type(v := at(r, 'payload', 'action')) is str:
+        return f'{label}/{v}'
+    if literal == 'response_item' and type(v := at(r, 'payload', 'type')) is str:
+        return f'{label}/{v}'
+    if literal == 'response_item' and type(v := at(r, 'payload', 'type')) is str:
+        return f'{label}/{v}'
     if literal == 'response_item' and type(v := at(r, 'payload', 'type')) is str:
         return f'{label}/{v}'
     if literal == 'response_item' and type(v := at(r, 'payload', 'type')) is str:
@@ -6829,6 +7787,12 @@ def drift_name(r):
     if literal == 'event_msg' and type(v := at(r, 'payload', 'type')) is str:
         return f'{label}/{v}'
     if literal == 'event_msg' and type(v := at(r, 'payload', 'target', 'instructions')) is str:
+        return f'{label}/{v}'
+    if literal == 'event_msg' and type(v := at(r, 'payload', 'type')) is str:
+        return f'{label}/{v}'
+    if literal == 'event_msg' and type(v := at(r, 'payload', 'type')) is str:
+        return f'{label}/{v}'
+    if literal == 'event_msg' and type(v := at(r, 'payload', 'type')) is str:
         return f'{label}/{v}'
     if literal == None and type(v := at(r, 'record_type')) is str:
         return f'{label}/{v}'
@@ -6874,22 +7838,24 @@ def drift_name(r):
         return f'{label}/{v}'
     if literal == 'event_msg' and type(v := at(r, 'payload', 'type')) is str:
         return f'{label}/{v}'
+    if literal == 'event_msg' and type(v := at(r, 'payload', 'type')) is str:
+        return f'{label}/{v}'
     if literal == 'response_item' and type(v := at(r, 'payload', 'type')) is str:
         return f'{label}/{v}'
     return label
 
 
-READERS = {'session_meta': read_0_session_meta, 'compacted': read_17_compacted, 'reasoning': read_25_reasoning, 'custom_tool_call': read_28_custom_tool_call, 'function_call_output': read_29_function_call_output, 'custom_tool_call_output': read_30_custom_tool_call_output, 'function_result': read_31_function_result, 'pond_origin': read_38_carry, 'turn_context': read_38_carry, 'world_state': read_38_carry, 'token_usage_record': read_38_carry, 'inter_agent_communication_metadata': read_38_carry}
-CHOOSE = {'response_item': choose_1_response_item, 'event_msg': choose_3_event_msg, 'message': choose_4_message, 'function_call': choose_6_function_call}
-CARRIES = frozenset((read_38_carry, carry_observed))
-OBSERVED = frozenset((carry_observed, read_9_response_item_custom_tool_call, read_10_response_item_function_call_output_, read_13_response_item_tool_search_output, read_16_response_item_tool_result, read_29_function_call_output, read_30_custom_tool_call_output, read_31_function_result, read_36_untyped_tool,))
-UNSETTLED = {}
+READERS = {'session_meta': read_0_session_meta, 'inter_agent_communication': read_7_inter_agent_communication, 'compacted': read_20_compacted, 'reasoning': read_31_reasoning, 'custom_tool_call': read_34_custom_tool_call, 'function_call_output': read_35_function_call_output, 'custom_tool_call_output': read_36_custom_tool_call_output, 'function_result': read_37_function_result, 'pond_origin': read_44_carry, 'turn_context': read_44_carry, 'token_usage_record': read_44_carry, 'inter_agent_communication_metadata': read_44_carry, 'world_state': carry_observed, 'security_risk_score': read_44_carry}
+CHOOSE = {'response_item': choose_1_response_item, 'event_msg': choose_4_event_msg, 'message': choose_5_message, 'function_call': choose_7_function_call}
+CARRIES = frozenset((read_44_carry, carry_observed))
+OBSERVED = frozenset((carry_observed, read_0_session_meta, read_1_response_item_message_user, read_2_response_item_message_assistant, read_4_response_item_no_type_user, read_5_response_item_no_type_assistant, read_8_response_item_reasoning, read_10_response_item_custom_tool_call, read_11_response_item_function_call_output_, read_16_response_item_tool_search_output, read_19_response_item_tool_result, read_22_event_msg_user_message_unheard, read_23_event_msg_agent_message_unheard, read_24_event_msg_agent_reasoning__unheard, read_28_message_user, read_29_message_assistant, read_35_function_call_output, read_36_custom_tool_call_output, read_37_function_result, read_42_untyped_tool,))
+UNSETTLED = {read_22_event_msg_user_message_unheard: ('unheard', without_22_event_msg_user_message_unheard), read_23_event_msg_agent_message_unheard: ('unheard', without_23_event_msg_agent_message_unheard), read_24_event_msg_agent_reasoning__unheard: ('unheard', without_24_event_msg_agent_reasoning__unheard)}
 CARRY_ID, CARRY_TIME = (None, 'timestamp')
 CARRY_TIME_ONLY = True
 
 
-FIRST = {'session_meta': read_0_session_meta, 'response_item': {**CHOOSE_1_RESPONSE_ITEM_READERS, **dict.fromkeys(CHOOSE_1_RESPONSE_ITEM_CHOOSE)}, 'compacted': read_17_compacted, 'event_msg': {**CHOOSE_3_EVENT_MSG_READERS, **dict.fromkeys(CHOOSE_3_EVENT_MSG_CHOOSE)}, 'message': None, 'reasoning': read_25_reasoning, 'function_call': None, 'custom_tool_call': read_28_custom_tool_call, 'function_call_output': read_29_function_call_output, 'custom_tool_call_output': read_30_custom_tool_call_output, 'function_result': read_31_function_result, 'pond_origin': read_38_carry, 'turn_context': read_38_carry, 'world_state': read_38_carry, 'token_usage_record': read_38_carry, 'inter_agent_communication_metadata': read_38_carry}
-UNSURE = {'response_item': CHOOSE_1_RESPONSE_ITEM_CHOOSE, 'event_msg': CHOOSE_3_EVENT_MSG_CHOOSE}
+FIRST = {'session_meta': read_0_session_meta, 'response_item': {**CHOOSE_1_RESPONSE_ITEM_READERS, **dict.fromkeys(CHOOSE_1_RESPONSE_ITEM_CHOOSE)}, 'inter_agent_communication': read_7_inter_agent_communication, 'compacted': read_20_compacted, 'event_msg': {**CHOOSE_4_EVENT_MSG_READERS, **dict.fromkeys(CHOOSE_4_EVENT_MSG_CHOOSE)}, 'message': None, 'reasoning': read_31_reasoning, 'function_call': None, 'custom_tool_call': read_34_custom_tool_call, 'function_call_output': read_35_function_call_output, 'custom_tool_call_output': read_36_custom_tool_call_output, 'function_result': read_37_function_result, 'pond_origin': read_44_carry, 'turn_context': read_44_carry, 'token_usage_record': read_44_carry, 'inter_agent_communication_metadata': read_44_carry, 'world_state': carry_observed, 'security_risk_score': read_44_carry}
+UNSURE = {'response_item': CHOOSE_1_RESPONSE_ITEM_CHOOSE, 'event_msg': CHOOSE_4_EVENT_MSG_CHOOSE}
 
 
 def reader_of(r):
@@ -6924,7 +7890,7 @@ def read(r, c):
 
 def detect(r):
     """Tell whether a record looks like one of this client's."""
-    return (r.get('payload', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING) or (r.get('record_type', MISSING) == 'state') or (r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING and r.get('type', MISSING) is MISSING) or ((type(r.get('type', MISSING)) is str and r.get('type', MISSING) in {'function_call', 'function_call_output', 'function_result', 'reasoning'})) or (r.get('created_at', MISSING) is not MISSING and r.get('role', MISSING) is not MISSING) or (r.get('session', MISSING) is not MISSING and r.get('type', MISSING) is MISSING and r.get('role', MISSING) is MISSING) or (r.get('type', MISSING) == 'message' and r.get('role', MISSING) is not MISSING and r.get('sessionId', MISSING) is MISSING)
+    return (r.get('payload', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING) or (r.get('record_type', MISSING) == 'state') or (r.get('instructions', MISSING) is not MISSING and r.get('id', MISSING) is not MISSING and r.get('type', MISSING) is MISSING) or ((type(r.get('type', MISSING)) is str and r.get('type', MISSING) in {'function_call', 'function_call_output', 'function_result'})) or (r.get('type', MISSING) == 'reasoning' and r.get('encrypted_content', MISSING) is not MISSING and r.get('status', MISSING) is MISSING) or (r.get('created_at', MISSING) is not MISSING and r.get('role', MISSING) is not MISSING) or (r.get('session', MISSING) is not MISSING and r.get('type', MISSING) is MISSING and r.get('role', MISSING) is MISSING) or (r.get('type', MISSING) == 'message' and r.get('role', MISSING) is not MISSING and r.get('content', MISSING) is not MISSING and r.get('sessionId', MISSING) is MISSING)
 
 
 def label_of(r):
@@ -6944,6 +7910,8 @@ def label_of(r):
         return 'response_item/no-type/assistant'
     if k == 'response_item' and at(r, 'payload', 'type') == 'agent_message':
         return 'response_item/agent_message'
+    if k == 'inter_agent_communication':
+        return 'inter_agent_communication'
     if k == 'response_item' and at(r, 'payload', 'type') == 'reasoning':
         return 'response_item/reasoning'
     if k == 'response_item' and at(r, 'payload', 'type') == 'function_call':
@@ -6952,6 +7920,10 @@ def label_of(r):
         return 'response_item/custom_tool_call'
     if k == 'response_item' and (type(at(r, 'payload', 'type')) is str and at(r, 'payload', 'type') in {'custom_tool_call_output', 'function_call_output'}):
         return 'response_item/function_call_output+'
+    if k == 'response_item' and at(r, 'payload', 'type') == 'local_shell_call':
+        return 'response_item/local_shell_call'
+    if k == 'response_item' and at(r, 'payload', 'type') == 'web_search_call' and at(r, 'payload', 'action') is MISSING:
+        return 'response_item/web_search_call/no-action'
     if k == 'response_item' and (type(at(r, 'payload', 'type')) is str and at(r, 'payload', 'type') in {'local_shell_call', 'web_search_call'}):
         return 'response_item/web_search_call+'
     if k == 'response_item' and at(r, 'payload', 'type') == 'tool_search_call':
@@ -7009,7 +7981,7 @@ def label_of(r):
     return None
 
 
-WRITE = {'session_meta': write_0_session_meta, 'response_item/message/user': write_1_response_item_message_user, 'response_item/message/assistant': write_2_response_item_message_assistant, 'response_item/message/developer+': write_3_response_item_message_developer_, 'response_item/no-type/user': write_4_response_item_no_type_user, 'response_item/no-type/assistant': write_5_response_item_no_type_assistant, 'response_item/agent_message': write_6_response_item_agent_message, 'response_item/reasoning': write_7_response_item_reasoning, 'response_item/function_call': write_8_response_item_function_call, 'response_item/custom_tool_call': write_9_response_item_custom_tool_call, 'response_item/function_call_output+': write_10_response_item_function_call_output_, 'response_item/web_search_call+': write_11_response_item_web_search_call_, 'response_item/tool_search_call': write_12_response_item_tool_search_call, 'response_item/tool_search_output': write_13_response_item_tool_search_output, 'response_item/image_generation_call': write_14_response_item_image_generation_call, 'response_item/tool_call': write_15_response_item_tool_call, 'response_item/tool_result': write_16_response_item_tool_result, 'compacted': write_17_compacted, 'event_msg/entered_review_mode/instructions': write_18_event_msg_entered_review_mode_instructions, 'untyped/state': write_19_untyped_state, 'untyped/instructions/id': write_20_untyped_instructions_id, 'untyped/session/no-role': write_21_untyped_session_no_role, 'message/user': write_22_message_user, 'message/assistant': write_23_message_assistant, 'message/developer+': write_24_message_developer_, 'reasoning': write_25_reasoning, 'function_call/function': write_26_function_call_function, 'function_call': write_27_function_call, 'custom_tool_call': write_28_custom_tool_call, 'function_call_output': write_29_function_call_output, 'custom_tool_call_output': write_30_custom_tool_call_output, 'function_result': write_31_function_result, 'untyped/user/message': write_32_untyped_user_message, 'untyped/user': write_33_untyped_user, 'untyped/assistant/message': write_34_untyped_assistant_message, 'untyped/assistant': write_35_untyped_assistant, 'untyped/tool': write_36_untyped_tool, 'untyped/developer+/content': write_37_untyped_developer__content, 'carry': write_38_carry}
+WRITE = {'session_meta': write_0_session_meta, 'response_item/message/user': write_1_response_item_message_user, 'response_item/message/assistant': write_2_response_item_message_assistant, 'response_item/message/developer+': write_3_response_item_message_developer_, 'response_item/no-type/user': write_4_response_item_no_type_user, 'response_item/no-type/assistant': write_5_response_item_no_type_assistant, 'response_item/agent_message': write_6_response_item_agent_message, 'inter_agent_communication': write_7_inter_agent_communication, 'response_item/reasoning': write_8_response_item_reasoning, 'response_item/function_call': write_9_response_item_function_call, 'response_item/custom_tool_call': write_10_response_item_custom_tool_call, 'response_item/function_call_output+': write_11_response_item_function_call_output_, 'response_item/local_shell_call': write_12_response_item_local_shell_call, 'response_item/web_search_call/no-action': write_13_response_item_web_search_call_no_action, 'response_item/web_search_call+': write_14_response_item_web_search_call_, 'response_item/tool_search_call': write_15_response_item_tool_search_call, 'response_item/tool_search_output': write_16_response_item_tool_search_output, 'response_item/image_generation_call': write_17_response_item_image_generation_call, 'response_item/tool_call': write_18_response_item_tool_call, 'response_item/tool_result': write_19_response_item_tool_result, 'compacted': write_20_compacted, 'event_msg/entered_review_mode/instructions': write_21_event_msg_entered_review_mode_instructions, 'event_msg/user_message/unheard': write_22_event_msg_user_message_unheard, 'event_msg/agent_message/unheard': write_23_event_msg_agent_message_unheard, 'event_msg/agent_reasoning+/unheard': write_24_event_msg_agent_reasoning__unheard, 'untyped/state': write_25_untyped_state, 'untyped/instructions/id': write_26_untyped_instructions_id, 'untyped/session/no-role': write_27_untyped_session_no_role, 'message/user': write_28_message_user, 'message/assistant': write_29_message_assistant, 'message/developer+': write_30_message_developer_, 'reasoning': write_31_reasoning, 'function_call/function': write_32_function_call_function, 'function_call': write_33_function_call, 'custom_tool_call': write_34_custom_tool_call, 'function_call_output': write_35_function_call_output, 'custom_tool_call_output': write_36_custom_tool_call_output, 'function_result': write_37_function_result, 'untyped/user/message': write_38_untyped_user_message, 'untyped/user': write_39_untyped_user, 'untyped/assistant/message': write_40_untyped_assistant_message, 'untyped/assistant': write_41_untyped_assistant, 'untyped/tool': write_42_untyped_tool, 'untyped/developer+/content': write_43_untyped_developer__content, 'carry': write_44_carry}
 
 
 def write(events, c):

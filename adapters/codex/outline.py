@@ -11,9 +11,9 @@ from pond.portable.marks import OPEN, WRITER
 from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
 
 _NOTED = ("thread_name_updated", "thread_rolled_back", "agent_reasoning")
-_SPOKEN = {
-    f"{space}message/{role}": role for space in ("response_item/", "") for role in (USER, ASSISTANT)
-}  # labels of the mapping
+_SPOKEN = {f"{space}message/{role}": role for space in ("response_item/", "") for role in (USER, ASSISTANT)} | {
+    "event_msg/user_message/unheard": USER, "event_msg/agent_message/unheard": ASSISTANT,
+}  # labels of the mapping  # fmt: skip
 _REVIEW = "event_msg/entered_review_mode/instructions"
 _KEPT = 80_000  # characters of prompts that a summary without a history leaves standing: 20,000 tokens
 
@@ -23,6 +23,7 @@ class CodexOutline(Outline):
 
     renewed = (
         "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions for ",
+        "# AGENTS.md instructions\n\n<INSTRUCTIONS>",
         "<permissions instructions>", "<skills_instructions>", "<recommended_plugins>", "<session_context>",
         "<plan_mode>",
     )  # fmt: skip

@@ -1,4 +1,8 @@
-"""What single Codex rows do not say: whether a tool failed stands in the text of its output or in a row before it."""
+"""What single Codex rows do not say: whether a tool failed, and whether the event log is all there is.
+
+The first stands in the text of a tool's output or in a row before it. The second only the rows before an event can say:
+a fact that depended on later ones would change what a shorter file has given (adapter-integrity-additive-sync).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import re
 from typing import Any
 
 import orjson
+
+from pond.portable.marks import WRITER
 
 # The first lines of what the client prints before a tool's own output.
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:)\s*(-?\d+)", re.MULTILINE)
@@ -23,9 +29,13 @@ _FAILED = (
 )
 _OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
 _EVENTS = frozenset(("item_completed", "exec_command_end", "mcp_tool_call_end", "patch_apply_end"))
+_SAID = frozenset(("message", "reasoning"))
+_SPEAKERS = ("user", "assistant")
+_SHOWN = frozenset(("user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content"))
 # The facts there can be; nobody changes them.
 _NOTHING: dict[str, Any] = {}
 _FAILURE, _SUCCESS = {"failed": True}, {"failed": False}
+_UNHEARD = {"unheard": True}
 # Commands that a script starts leave codes nobody asks for. A code waits for an output a few rows away: the last ones
 # are enough, and what is remembered of a session stays small however long it gets.
 _MOST_CODES = 128
@@ -38,30 +48,37 @@ class Observer:
     def __init__(self) -> None:
         self._exit_codes: dict[str, int] = {}  # call id -> exit code seen in the event log
         self._script_code = 0  # worst exit code of the commands a running script started
+        self._heard = False  # words are said in items: the event log repeats them
 
     def state(self) -> dict[str, Any]:
         """Return what is remembered: of a code, whether it is one of failure; in a list, since the order counts."""
         codes = [[call, int(code != 0)] for call, code in self._exit_codes.items()]
-        return {"codes": codes, "script": int(self._script_code != 0)}
+        return {"codes": codes, "script": int(self._script_code != 0), "heard": self._heard}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from what `state` gave."""
         self._exit_codes = dict(state["codes"])
         self._script_code = state["script"]
+        self._heard = state["heard"]
 
     def observe(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Return the facts about `record`: `failed`, where it is a tool's output."""
+        """Return the facts about `record`: `failed` of a tool's output, `unheard` of words nobody has said yet."""
         item = record.get("payload")
         if type(item) is not dict:
             item = record
         kind = item.get("type")
         if type(kind) is not str:
             if item.get("role") != "tool":
+                self._heard = self._heard or _says_items(record, item)
                 return _NOTHING
             return _FAILURE if _failed_text(item.get("content")) else _SUCCESS
         if kind in _OUTPUTS:
             return _FAILURE if self._failed(kind, item) else _SUCCESS
-        if kind in _EVENTS:
+        if kind in _SAID:
+            self._heard = self._heard or _says_items(record, item)
+        elif kind in _SHOWN:
+            return _NOTHING if self._heard else _UNHEARD
+        elif kind in _EVENTS:
             self._event(kind, item)
         elif kind == "custom_tool_call":
             self._script_code = 0
@@ -92,6 +109,13 @@ class Observer:
             return code != 0
         script = self._script_code if kind == "custom_tool_call_output" else 0
         return script != 0 or _failed_text(item.get("output"))
+
+
+def _says_items(record: dict[str, Any], item: dict[str, Any]) -> bool:
+    """Tell whether a row is an item with somebody's words, or shows that a session's words are said in items."""
+    if item.get("type") == "reasoning" or item.get("role") in _SPEAKERS:
+        return True
+    return record.get("type") == "world_state" or item.get("originator") == WRITER  # of a later client, or of pond
 
 
 def _mcp_error(detail: dict[str, Any]) -> bool:

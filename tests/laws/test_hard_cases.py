@@ -345,6 +345,97 @@ def test_case_13_a_new_script_has_not_failed_yet(in_codex: Store) -> None:
     assert [part.get("is_failure") for part in in_codex.read(*rows).parts] == [None, True, None, False]
 
 
+@pytest.mark.rule("adapter-integrity-additive-sync")
+def test_case_13_words_that_stand_in_the_event_log_alone(in_codex: Store) -> None:
+    """Case 13: an event is words as long as no item before it said any; what follows it does not matter."""
+    shown = [
+        event("user_message", message="dig", images=[]),
+        event("agent_reasoning", text="where?"),
+        event("agent_reasoning_raw_content", text="there"),
+        event("agent_message", message="dug", phase="final_answer"),
+    ]
+    found = in_codex.read(HEADER, *shown)
+    assert kinds(found) == [
+        "system", "user", "text", "assistant", "reasoning", "assistant", "reasoning", "assistant", "text",
+    ]  # fmt: skip
+    assert [part["text"] for part in found.parts] == ["dig", "where?", "there", "dug"]
+    assert found.messages[-1]["options"]["openai"] == {"phase": "final_answer"}
+    assert found.report.drift == {}
+    assert [part["text"] for part in in_codex.read(HEADER, *shown, prompt("more")).parts][:4] == [
+        "dig", "where?", "there", "dug",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        prompt("dig"),
+        item("message", role="assistant", content=[]),
+        item("reasoning", summary=[]),
+        {"timestamp": TIME, "type": "response_item", "payload": {"role": "user", "content": "dig"}},
+        {"type": "message", "role": "assistant", "content": []},
+        {"timestamp": TIME, "type": "world_state", "payload": {"full": True}},
+        {**HEADER, "payload": {**HEADER["payload"], "originator": "pond"}},
+    ],
+    ids=["user", "assistant", "reasoning", "no-type", "flat", "world-state", "written-by-pond"],
+)
+def test_case_13_the_event_log_repeats_what_items_say(in_codex: Store, before: Any) -> None:
+    """Case 13: where words are said in items, the event log holds their copies."""
+    for shown in (event("user_message", message="dig"), event("agent_reasoning", text="dig")):
+        assert in_codex.read(HEADER, before, shown).messages[-1]["options"]["pond"]["as"] == "carry"
+    for silent in (item("message", role="developer", content=[]), item("function_call", name="f", arguments="{}")):
+        passage = in_codex.read(HEADER, silent, event("user_message", message="dig"))
+        assert runs(passage) == [("conversational", "dig")]
+
+
+def test_case_06_sounds_and_files(in_codex: Store) -> None:
+    """Case 6: sounds and files in a message, inline or elsewhere; one that the service holds stays where it is."""
+    blocks = [
+        {"type": "input_audio", "audio_url": "data:audio/wav;base64,UklG"},
+        {"type": "input_audio", "audio_url": "https://example.invalid/rain.wav"},
+        {"type": "input_file", "file_data": "data:application/pdf;base64,JVBE", "filename": "bed.pdf"},
+        {"type": "input_file", "file_data": "JVBE"},
+        {"type": "input_file", "file_id": "file-1"},
+        {"type": "input_file", "file_url": "https://example.invalid/bed.pdf", "file_id": None},
+    ]
+    passage = in_codex.row(item("message", role="user", content=blocks), HEADER)
+    unknown = "application/octet-stream"
+    assert [(p["media_type"], p["data"], p.get("file_name")) for p in passage.parts] == [
+        ("audio/wav", "UklG", None), (unknown, "https://example.invalid/rain.wav", None),
+        ("application/pdf", "JVBE", "bed.pdf"), (unknown, "JVBE", None),
+        (unknown, "https://example.invalid/bed.pdf", None),
+    ]  # fmt: skip
+    assert passage.report.drift == {}
+
+
+def test_case_04_calls_that_say_less(in_codex: Store) -> None:
+    """Case 4: a search without an action, results without a call, a shell that the client runs: none is a fault."""
+    shell = item("local_shell_call", call_id="c", status="completed", action={"type": "exec", "command": ["ls"]})
+    search = item("web_search_call", status="completed", action={"type": "search"})
+    rows = [
+        shell,
+        search,
+        item("web_search_call", status="in_progress"),
+        item("tool_search_output", call_id=None, tools=[]),
+    ]
+    passage = in_codex.read(HEADER, *rows, item("function_call_output", call_id="c", output="beds"))
+    assert kinds(passage) == [
+        "system", "assistant", "tool_call", "assistant", "tool_call", "assistant", "tool", "tool_result", "tool",
+        "tool_result",
+    ]  # fmt: skip
+    ours, theirs = (part["provider_executed"] for part in passage.parts if part["type"] == "tool_call")
+    assert (ours, theirs) == (False, True)
+    assert passage.parts[-1]["name"] == "local_shell_call"
+    assert (passage.report.errors, passage.report.drift, passage.report.diagnostics) == (0, {}, [])
+
+
+def test_case_16_words_of_another_agent(in_codex: Store) -> None:
+    """Case 16: what one agent writes to another is nobody's typing."""
+    sent = {"author": "/main", "recipient": "/main/digger", "content": "Dig.", "trigger_turn": True}
+    row = {"timestamp": TIME, "type": "inter_agent_communication", "payload": sent}
+    assert runs(in_codex.row(row, HEADER)) == [("injected", "Dig.")]
+
+
 @pytest.mark.parametrize(
     ("output", "failed"),
     [
@@ -473,6 +564,43 @@ _CODEX_SPLITS: list[tuple[str, list[tuple[str, str]]]] = [
     ("<environment_context>\nnever closed", []),
     ("My file begins with <environment_context>x</environment_context>", []),
     ("My # AGENTS.md instructions for you", []),
+    (
+        "# AGENTS.md instructions\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>\nDig.",
+        [
+            ("injected", "# AGENTS.md instructions\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>"),
+            ("conversational", "\nDig."),
+        ],
+    ),
+    ("# AGENTS.md instructions\n\nWhat goes below?", []),
+    (
+        "<realtime_delegation>\n  <input>dig</input>\n  <delta>hm</delta>\n</realtime_delegation>",
+        [
+            ("injected", "<realtime_delegation>\n  <input>"),
+            ("conversational", "dig"),
+            ("injected", "</input>\n  <delta>hm</delta>\n</realtime_delegation>"),
+        ],
+    ),
+    ("A form has an <input> and no </input>.", []),
+    *(
+        (text, [("injected", text)])
+        for text in (
+            '<codex_internal_context source="goal">\nDig on.\n</codex_internal_context>',
+            "<goal_context>\nDig on.\n</goal_context>",
+            '<hook_prompt hook_run_id="r">Dig on.</hook_prompt>',
+            "<node_repl_review_evidence>\ndug\n</node_repl_review_evidence>",
+            "<external_editor>a.md is open</external_editor>",
+            "Warning: The maximum number of unified exec processes you can keep open is 60.",
+            "Warning: Your account was flagged for potentially high-risk cyber activity.",
+            "<EXTERNAL SESSION IMPORTED>",
+            "<audio name=[Audio #1]>",
+            "<audio>",
+            "</audio>",
+            "<image>",
+        )
+    ),
+    ("Play <audio> here", []),
+    ("Warning: The bed is wet.", []),
+    ("I wrote <goal_context>dig</goal_context> myself", []),
 ]
 
 

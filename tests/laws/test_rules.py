@@ -163,6 +163,7 @@ def test_detection_looks_at_records_not_at_names(file: SessionFile, tmp_path: Pa
     assert read(path).session["source_agent"] == file.client
 
 
+@pytest.mark.rule("adapter-transport-agnostic-seam")
 @pytest.mark.parametrize(
     "row",
     [
@@ -171,11 +172,14 @@ def test_detection_looks_at_records_not_at_names(file: SessionFile, tmp_path: Pa
         {"isSidechain": False, "message": {"parts": []}},
         {"type": "user", "message": {"parts": []}},
         {"uuid": "u", "sessionId": "s", "type": "system", "subtype": "ui_telemetry", "systemPayload": {}},
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "Z0FB", "status": "completed"},
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Dig."}]},
+        {"type": "message", "session_id": "s", "timestamp": 1, "role": "user", "text": "Dig."},
     ],
     ids=str,
 )
-def test_an_envelope_that_another_client_took_over_is_not_detected(row: dict[str, Any], tmp_path: Path) -> None:
-    """Where the words are in places this mapping does not know, the session is not this client's."""
+def test_rows_of_clients_that_look_alike_are_nobodys(row: dict[str, Any], tmp_path: Path) -> None:
+    """Others take over an envelope, or write items of the same API: what they have or lack tells them apart."""
     path = tmp_path / "session.jsonl"
     path.write_text(json.dumps(row))
     with pytest.raises(PondError) as refused:
