@@ -106,8 +106,10 @@ class ClaudeCodeOutline(Outline):
     def _go_back(self, parent: object, message_id: str, time: str) -> Rewound | None:
         """Make the turn of `parent` the last live one; return what that takes back, and what it brings back."""
         wanted = self._live[-1]
-        if parent is not _NOWHERE:
-            wanted = 0 if parent is None else self._turn_of.get(hash(parent), wanted)
+        if parent is None:
+            wanted = 0
+        elif type(parent) is str:  # what is no text names nothing
+            wanted = self._turn_of.get(hash(parent), wanted)
         older: list[int] = []
         while wanted not in self._live:  # a branch that was left before
             older.append(wanted)
@@ -140,7 +142,7 @@ class ClaudeCodeOutline(Outline):
     def _thread_of(self, record: Record) -> str | None:
         """Return the sidechain a record belongs to: versions before 2.0 kept subagents in the session's own file."""
         if self.is_aside(record.residue):
-            thread = self._threads.get(hash(record.residue.get("parentUuid")), record.id)
+            thread = self._threads.get(hash(text_of(record.residue, "parentUuid")), record.id)
             self._threads[hash(record.id)] = thread
             return thread
         self.spawned = True  # it begins with one: the whole file is a subagent's

@@ -30,7 +30,7 @@ def sound_session(row: JsonObject) -> JsonObject:
 
 
 def sound(groups: Iterable[Group], losses: Losses) -> Iterator[Group]:
-    """Yield the events with ids that are texts and stand once, and times that are times."""
+    """Yield the events with ids that are texts and stand once, times that are times, and labels that are texts."""
     seen: set[int] = set()
     for group in groups:
         events = [event for event in group if _has_id(event, losses)]
@@ -41,6 +41,7 @@ def sound(groups: Iterable[Group], losses: Losses) -> Iterator[Group]:
                 losses.add("broken", event["id"], what="timestamp")
                 del event["timestamp"]
             _rename_repeated(event, seen, losses)
+            _without_odd_label(event, losses)
         yield events
 
 
@@ -49,6 +50,14 @@ def _has_id(event: JsonObject, losses: Losses) -> bool:
         return True
     losses.add("broken", str(event.get("message_id", "")), what=f"{event['kind']} without an id")
     return False
+
+
+def _without_odd_label(event: JsonObject, losses: Losses) -> None:
+    """Take out a label that is no text: labels are looked up."""
+    pond = event["options"].get("pond")
+    if type(pond) is dict and type(pond.get("as", "")) is not str:
+        losses.add("broken", str(event["id" if event["kind"] == "message" else "message_id"]), what="label")
+        event["options"]["pond"] = {name: value for name, value in pond.items() if name != "as"}
 
 
 def _rename_repeated(event: JsonObject, seen: set[int], losses: Losses) -> None:

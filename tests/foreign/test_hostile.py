@@ -59,6 +59,18 @@ def test_fields_of_any_type(target: str) -> None:
 
 
 @both
+@pytest.mark.parametrize("agent", [*CLIENTS, "gemini-cli"])
+def test_labels_of_any_type(agent: str, target: str) -> None:
+    for event in range(1, len(hostile.healthy())):
+        for junk in hostile.JUNK:
+            events = [hostile.session(agent=agent), *hostile.healthy()[1:]]
+            events[event]["options"] = {"pond": {"as": junk}}
+            with converted(events, target) as made:
+                if agent != target:
+                    _taken(made)
+
+
+@both
 @given(data=st.data())
 def test_many_fields_of_any_type(target: str, data: st.DataObject) -> None:
     events: list[JsonObject] = data.draw(sessions("gemini-cli"))
