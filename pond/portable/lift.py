@@ -8,6 +8,7 @@ from pond.lang.runtime import CARRIED
 from pond.model.json_text import Json, JsonObject
 from pond.portable.blocks import portable_result
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Item, Rewound, Said, Title
+from pond.portable.leftover import left_over
 from pond.portable.loss import Losses
 from pond.portable.marks import STUB, marked, unmarked
 from pond.portable.outline import Compact, Note, Outline, Queued, Recall, Record
@@ -62,6 +63,9 @@ class Lift:
         if "~" in message_id and self._says_the_same(events):
             self.losses.add("repeat", message_id, line=line)
             return _NOTHING
+        if type(pond) is dict and "weave" in pond:
+            for what, size in left_over(options):
+                self.losses.add("block-left-out", message_id, line=line, what=what, size=size)
         role = head.get("role")
         # Of a message and one part only a user's can be a person's.
         human = role != ASSISTANT and (role == USER or len(events) > 2) and _is_human(events)
@@ -233,10 +237,12 @@ class Lift:
 
     def _silent(self, said: Said, events: list[JsonObject]) -> bool:
         """Name a message without a part, which nothing else does; most are reasoning only its service can read."""
-        head = events[0]
+        options = events[0]["options"]
         if len(events) == 1:
-            sealed = any(type(held) is dict and "encrypted_content" in held for held in head["options"].values())
-            self.losses.add("reasoning-left-out" if sealed else "empty", said.id, line=said.line)
+            if any(type(held) is dict and "encrypted_content" in held for held in options.values()):
+                self.losses.add("reasoning-left-out", said.id, line=said.line)
+            elif not left_over(options):  # those are named already
+                self.losses.add("empty", said.id, line=said.line)
         return False
 
     def _message(self, event: JsonObject, line: int) -> Said | None:

@@ -14,6 +14,7 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "reasoning-left-out": (CONTENT, "reasoning left out", "the target takes only what its own provider signed"),
     "reasoning-not-sent": (CONTENT, "reasoning kept for people only", "the target cannot prove it to its provider"),
     "file-left-out": (CONTENT, "file left out; a note stands in its place", "the target has no place for it"),
+    "block-left-out": (CONTENT, "content block left out", "the source's mapping does not say what it holds"),
     "text-changed": (CONTENT, "half characters replaced", "the target drops a row that holds one"),
     "result-as-text": (CONTENT, "tool result turned into text", "its call is not there, or was closed before"),
     "result-missing": (CONTENT, "tool call given a note for a result", "the source has none, the target needs one"),

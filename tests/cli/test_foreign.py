@@ -108,6 +108,36 @@ def test_a_loss_of_content_can_be_refused(tmp_path: Path) -> None:
     assert not list((tmp_path / "out").rglob("*.jsonl"))
 
 
+def _with_a_hologram(source: Client, folder: Path) -> tuple[Path, Any]:
+    """Write a session whose prompt holds, before its text, a block that no mapping names."""
+    block = {"type": "hologram", "of": "a fern"}
+    session, time = session_id("hologram"), "2026-01-02T03:04:05.000Z"
+    if source is CLAUDE_CODE:
+        content = [block, {"type": "text", "text": "Is it dry?"}]
+        row = {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": session, "cwd": "/home/mira"}
+        return source.file(folder, session, dumps([{**row, "timestamp": time, "message": {"content": content}}])), block
+    item = {"type": "message", "role": "user", "content": [block, {"type": "input_text", "text": "Is it dry?"}]}
+    head = {"timestamp": time, "type": "session_meta", "payload": {"id": session, "cwd": "/home/mira"}}
+    return source.file(
+        folder, session, dumps([head, {"timestamp": time, "type": "response_item", "payload": item}])
+    ), block
+
+
+@pytest.mark.parametrize(("source", "target"), ROADS)
+@pytest.mark.rule("adapter-integrity-no-silent-drops")
+def test_an_unknown_block_is_content(source: Client, target: str, tmp_path: Path) -> None:
+    file, block = _with_a_hologram(source, tmp_path / "in")
+    done = pond("convert", file, "--to", target, "-o", f"{tmp_path}/out/", "--loss-report", tmp_path / "loss.jsonl")
+    assert done.code == 0
+    (lost,) = [entry for entry in rows(tmp_path / "loss.jsonl") if entry["class"] == "content"]
+    size = len(json.dumps(block, separators=(",", ":")))
+    assert (lost["kind"], lost["what"], lost["count"], lost["bytes"]) == ("block-left-out", "hologram", 1, size)
+    assert lost["where"] == f"{file}:{1 if source is CLAUDE_CODE else 2}"
+    refused = pond("convert", file, "--to", target, "-o", f"{tmp_path}/none/", "--on-loss", "raise")
+    assert [fault.code for fault in refused.errors] == ["foreign-loss"], refused.err
+    assert refused.code == 1
+
+
 def test_losses_can_be_passed_over_in_silence(tmp_path: Path) -> None:
     file = _with_pdf(tmp_path / "in")
     done = pond("convert", file, "--to", "codex", "-o", f"{tmp_path}/out/", "--on-loss", "ignore")

@@ -23,6 +23,7 @@ _LEFT_OUT = {
     "broken",
     "file-left-out",
 }
+_ITEM = "block-left-out"  # names an item that is no Part; the Parts beside it are to be found
 
 
 def unaccounted(source: Passage, made: Made) -> list[str]:
@@ -31,7 +32,7 @@ def unaccounted(source: Passage, made: Made) -> list[str]:
     have = Counter(_form(piece) for passage in read_again for piece in pieces(passage.rows))
     have += Counter(form for passage in read_again for form in _beside_the_parts(passage))
     named = Named(made.losses)
-    whole_messages = {loss.message for loss in made.losses if loss.message and not loss.part}
+    whole_messages = {loss.message for loss in made.losses if loss.message and not loss.part and loss.kind != _ITEM}
     problems = []
     for piece in pieces(source.rows):
         kinds = set(named.kinds(piece))
@@ -44,7 +45,19 @@ def unaccounted(source: Passage, made: Made) -> list[str]:
             problems.append(f"named as {sorted(kinds)} and not found: {piece}")
         elif not kinds and not _counted(piece, source):
             problems.append(f"neither found nor named: {piece}")
-    return problems
+    return [*problems, *_unnamed_items(source, made)]
+
+
+def _unnamed_items(source: Passage, made: Made) -> Iterator[str]:
+    """Yield the messages with items that became no Part, unless just as many losses name them."""
+    named = Counter(loss.message for loss in made.losses if loss.kind == _ITEM)
+    repeats = {loss.message for loss in made.losses if loss.kind == "repeat"}
+    for message in source.messages:
+        marks = message["options"].get("pond")
+        weave = marks.get("weave", {}) if type(marks) is dict else {}
+        items = sum(order.count("r") for order in weave.values())
+        if items != named[message["id"]] and message["id"] not in repeats:
+            yield f"{items} items left in the record, {named[message['id']]} named: {message['id']}"
 
 
 def misnamed(source: Passage, made: Made) -> list[str]:

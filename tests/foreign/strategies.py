@@ -29,7 +29,10 @@ _media = st.sampled_from(
     ["image/png", "image/jpeg", "image/bmp", "application/pdf", "text/plain", "image/*", "audio/wav"]
 )
 _proof = st.sampled_from([{}, {"anthropic": {"signature": "c2ln"}}, {"openai": {"encrypted_content": "ZW5j"}}])
-_options: st.SearchStrategy[JsonObject] = st.sampled_from([{}, {"source": {"extra": 1}}, {"other": {"k": [None]}}])
+_left: JsonObject = {"source": {"said": [{"type": "hologram"}, 3]}, "pond": {"weave": {"said": "r0r"}}}
+_options: st.SearchStrategy[JsonObject] = st.sampled_from([
+    {}, {"source": {"extra": 1}}, {"other": {"k": [None]}}, _left,
+])  # fmt: skip
 
 
 @st.composite
