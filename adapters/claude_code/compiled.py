@@ -4,7 +4,7 @@
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
 from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of
 
-DIGEST = 'af2911fd9e5d32e3'
+DIGEST = '99918d0cd5c8464e'
 COMPILER = 8
 CLIENT = 'claude-code'
 MAP = 1
@@ -47,52 +47,55 @@ K4 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type'
 K5 = frozenset({'cache_control', 'citations', 'context', 'source', 'title'})
 K6 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': None, 'provenance': 'conversational', 'options': None, 'file_name': None}
 K7 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': 'conversational', 'options': None}
-K8 = frozenset({'cache_control', 'content', 'is_error', 'tool_use_id'})
-K9 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None, 'call_id': None, 'result': None, 'name': None}
-K10 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None}
-K11 = frozenset({'content', 'id', 'role', 'type'})
-K12 = frozenset({'agentId', 'classifierMetaLines', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'imagePasteIds', 'interruptedByShutdown', 'interruptedMessageId', 'isCompactSummary', 'isMeta', 'isReplay', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'mcpCallNotReadOnly', 'mcpMeta', 'message', 'origin', 'parentUuid', 'permissionDecision', 'permissionMode', 'planContent', 'project', 'promptId', 'promptSource', 'sandboxed', 'sessionId', 'sessionKind', 'session_id', 'slug', 'sourceToolAssistantUUID', 'sourceToolUseID', 'summarizeMetadata', 'teamName', 'thinkingMetadata', 'timestamp', 'todos', 'toolDenialKind', 'toolEndsTurn', 'toolUseResult', 'turnCompanion', 'turnOrigin', 'turnPosition', 'userFeedback', 'userType', 'uuid', 'version'})
-K13 = {'kind': 'message', 'role': 'user', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
-K14 = {'kind': 'message', 'role': 'tool', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
-K15 = ['uuid']
-K16 = {'text': 'text', 'file': 'image', 'tool_result': 'tool_result'}
-K17 = frozenset({'citations', 'text'})
-K18 = frozenset({'signature', 'thinking'})
-K19 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'reasoning', 'text': None, 'provenance': 'conversational', 'options': None}
-K20 = frozenset({'caller', 'id', 'input', 'name'})
-K21 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': False, 'provenance': 'conversational', 'options': None, 'call_id': None}
-K22 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': False, 'provenance': 'conversational', 'options': None}
-K23 = frozenset({'id', 'input', 'name'})
-K24 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None, 'call_id': None}
-K25 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None}
-K26 = frozenset({'content', 'is_error', 'tool_use_id'})
-K27 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'id', 'model', 'role', 'service_tier', 'stop_details', 'stop_reason', 'stop_sequence', 'type', 'usage'})
-K28 = frozenset({'agentId', 'apiBlockIndex', 'apiErrorStatus', 'apiErrorType', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'cwd', 'effort', 'entrypoint', 'error', 'errorDetails', 'failedResponseHadNoToolCall', 'forkedFrom', 'gitBranch', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'thinkingDisplay', 'thinkingDurationMs', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
-K29 = {'kind': 'message', 'role': 'assistant', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
-K30 = {'text': 'text', 'reasoning': 'thinking', 'file': 'image', 'tool_call': 'tool_use', 'tool_result': 'web_search_tool_result'}
-K31 = frozenset({'agentId', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'teamName', 'timestamp', 'toolUseID', 'trigger', 'upgradeNudge', 'url', 'userType', 'uuid', 'version'})
-K32 = {'kind': 'message', 'role': 'system', 'id': None, 'session_id': None, 'timestamp': None, 'content': None, 'options': None}
-K33 = frozenset({'text'})
-K34 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
-K35 = frozenset({'commandMode', 'imagePasteIds', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
-K36 = {'text': 'text', 'file': 'image'}
-K37 = frozenset({'content', 'operation', 'sessionId', 'timestamp'})
-K38 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': None, 'provenance': 'injected', 'options': None, 'file_name': None}
-K39 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': None, 'provenance': 'injected', 'options': None}
-K40 = {'file': 'self'}
-K41 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': 'injected', 'options': None}
-K42 = {'text': 'self'}
-S_harness = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<bash-notification>', '</bash-notification>'), ('<ide_opened_file>', '</ide_opened_file>'), ('<ide_selection>', '</ide_selection>'), ('<ide_diagnostics>', '</ide_diagnostics>'), ('<local-command-caveat>', '</local-command-caveat>'), ('<local-command-stdout>', '</local-command-stdout>'), ('<local-command-stderr>', '</local-command-stderr>'), ('<command-name>', '</command-name>'), ('<command-message>', '</command-message>'), ('<command-contents>', '</command-contents>'), ('<bash-stdout>', '</bash-stdout>'), ('<bash-stderr>', '</bash-stderr>'), ('<user-prompt-submit-hook>', '</user-prompt-submit-hook>'), ('<teammate-message', '</teammate-message>'), ('<cross-session-message', '</cross-session-message>'), ('<fork-boilerplate>', '</fork-boilerplate>'), ('<injected-context source=', '</injected-context>')), (('<command-args>', '</command-args>'), ('<bash-input>', '</bash-input>'), ('<user-memory-input>', '</user-memory-input>')), ('Caveat: The messages below were generated by the user while running local commands.', 'This session is being continued from a previous conversation', 'Base directory for this skill: ', '[Image: source: ', 'Your tool call was malformed', '[SUGGESTION MODE: ', 'Your task is to create a detailed summary of the conversation so far', 'Unknown skill: ', 'Unknown slash command: '), ('[Request interrupted by user]', '[Request interrupted by user for tool use]', 'Continue from where you left off.', 'Warmup'))
+K8 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': 'application/octet-stream', 'provenance': 'conversational', 'options': None, 'file_name': None}
+K9 = frozenset({'cache_control', 'citations', 'content', 'source', 'title'})
+K10 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': 'injected', 'options': None}
+K11 = frozenset({'cache_control', 'content', 'is_error', 'tool_use_id'})
+K12 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None, 'call_id': None, 'result': None, 'name': None}
+K13 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None}
+K14 = frozenset({'content', 'id', 'role', 'type'})
+K15 = frozenset({'agentId', 'agentName', 'classifierMetaLines', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'imagePasteIds', 'interruptedByShutdown', 'interruptedMessageId', 'isCompactSummary', 'isMeta', 'isReplay', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'mcpCallNotReadOnly', 'mcpMeta', 'message', 'origin', 'parentUuid', 'permissionDecision', 'permissionMode', 'planContent', 'project', 'promptId', 'promptSource', 'queuePriority', 'sandboxed', 'sessionId', 'sessionKind', 'session_id', 'slug', 'sourceToolAssistantUUID', 'sourceToolUseID', 'summarizeMetadata', 'teamName', 'thinkingMetadata', 'timestamp', 'todos', 'toolDenialKind', 'toolEndsTurn', 'toolUseResult', 'turnCompanion', 'turnOrigin', 'turnPosition', 'userFeedback', 'userType', 'uuid', 'version'})
+K16 = {'kind': 'message', 'role': 'user', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
+K17 = {'kind': 'message', 'role': 'tool', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
+K18 = ['uuid']
+K19 = {'text': 'text', 'file': 'image', 'tool_result': 'tool_result'}
+K20 = frozenset({'citations', 'text'})
+K21 = frozenset({'signature', 'thinking'})
+K22 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'reasoning', 'text': None, 'provenance': 'conversational', 'options': None}
+K23 = frozenset({'caller', 'id', 'input', 'name'})
+K24 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': False, 'provenance': 'conversational', 'options': None, 'call_id': None}
+K25 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': False, 'provenance': 'conversational', 'options': None}
+K26 = frozenset({'id', 'input', 'name'})
+K27 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None, 'call_id': None}
+K28 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None}
+K29 = frozenset({'content', 'is_error', 'tool_use_id'})
+K30 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'id', 'model', 'role', 'service_tier', 'stop_details', 'stop_reason', 'stop_sequence', 'type', 'usage'})
+K31 = frozenset({'advisorModel', 'agentId', 'agentName', 'apiBlockIndex', 'apiError', 'apiErrorStatus', 'apiErrorType', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'costUSD', 'cwd', 'durationMs', 'effort', 'entrypoint', 'error', 'errorDetails', 'failedResponseHadNoToolCall', 'forkedFrom', 'gitBranch', 'healsDistinctCarrier', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'thinkingDisplay', 'thinkingDurationMs', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
+K32 = {'kind': 'message', 'role': 'assistant', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
+K33 = {'text': 'text', 'reasoning': 'thinking', 'file': 'image', 'tool_call': 'tool_use', 'tool_result': 'web_search_tool_result'}
+K34 = frozenset({'agentId', 'agentName', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'choice', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'pendingWorkflowCount', 'persistedAsDefault', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'teamName', 'timestamp', 'toolUseID', 'trigger', 'upgradeNudge', 'url', 'userType', 'uuid', 'version'})
+K35 = {'kind': 'message', 'role': 'system', 'id': None, 'session_id': None, 'timestamp': None, 'content': None, 'options': None}
+K36 = frozenset({'text'})
+K37 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
+K38 = frozenset({'commandMode', 'imagePasteIds', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
+K39 = {'text': 'text', 'file': 'image'}
+K40 = frozenset({'content', 'operation', 'sessionId', 'timestamp', 'uuid'})
+K41 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': None, 'provenance': 'injected', 'options': None, 'file_name': None}
+K42 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': None, 'provenance': 'injected', 'options': None}
+K43 = {'file': 'self'}
+K44 = {'text': 'self'}
+S_harness = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<bash-notification>', '</bash-notification>'), ('<ide_opened_file>', '</ide_opened_file>'), ('<ide_selection>', '</ide_selection>'), ('<ide_diagnostics>', '</ide_diagnostics>'), ('<local-command-caveat>', '</local-command-caveat>'), ('<local-command-stdout>', '</local-command-stdout>'), ('<local-command-stderr>', '</local-command-stderr>'), ('<command-name>', '</command-name>'), ('<command-message>', '</command-message>'), ('<command-contents>', '</command-contents>'), ('<bash-stdout>', '</bash-stdout>'), ('<bash-stderr>', '</bash-stderr>'), ('<user-prompt-submit-hook>', '</user-prompt-submit-hook>'), ('<teammate-message', '</teammate-message>'), ('<cross-session-message', '</cross-session-message>'), ('<channel source=', '</channel>'), ('<channel-message', '</channel-message>'), ('<tick>', '</tick>'), ('<remote-review>', '</remote-review>'), ('<new-diagnostics>', '</new-diagnostics>'), ('<fork-boilerplate>', '</fork-boilerplate>'), ('<injected-context source=', '</injected-context>')), (('<command-args>', '</command-args>'), ('<bash-input>', '</bash-input>'), ('<user-memory-input>', '</user-memory-input>')), ('Caveat: The messages below were generated by the user while running local commands.', 'This session is being continued from a previous conversation', 'Base directory for this skill: ', '[Image: source: ', 'Your tool call was malformed', '[SUGGESTION MODE: ', 'Your task is to create a detailed summary of the conversation so far', 'Unknown skill: ', 'Unknown slash command: '), ('[Request interrupted by user]', '[Request interrupted by user for tool use]', 'Continue from where you left off.', 'Warmup'))
 S_failure = Markers.of((), (), (), ())
 S_queued = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<bash-notification>', '</bash-notification>')), (), ('{"task_id":',), ())
+T_texts, W_texts = CONVERSIONS['texts'].taker, CONVERSIONS['texts'].write
 
 
 def read_0_user(r, c):
-    # 'user': line 75 of the mapping
+    # 'user': line 83 of the mapping
     r__message = r.get('message')
     if type(r__message) is not dict:
         c.note('source-structure', '$.message', 'expected an object; the record is carried whole')
-        return read_7_carry(r, c)
+        return read_8_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'user'}
     absent = spelling = None
@@ -371,6 +374,148 @@ def read_0_user(r, c):
                             p1.append(p)
                             weave += '1'
                             continue
+                    if at(b, 'source', 'type') == 'url':
+                        b__source = b.get('source')
+                        if type(b__source) is not dict:
+                            b__source = EMPTY
+                        v0 = b__source.get('url', MISSING)
+                        v1 = b.get('title', MISSING)
+                        if (type(v0) is str):
+                            del b['type']
+                            record_absent, absent = absent, None
+                            del b__source['url']
+                            if type(v1) is str:
+                                v1_fits = True
+                                del b['title']
+                            else:
+                                v1_fits = False
+                                if v1 is not MISSING:
+                                    if v1 is not None:
+                                        c.note('source-type', '$.title', f'expected string, found {kind_of(v1)}')
+                            del b__source['type']
+                            if not b__source:
+                                del b['source']
+                            if b:
+                                o = {'source': b}
+                                if not K5.issuperset(b):
+                                    c.drift('source-drift-field', 'user/document/url', [k for k in b if k not in K5])
+                            else:
+                                o = {}
+                            o['pond'] = marks = {'as': 'document/url'}
+                            if absent:
+                                marks['absent'] = absent
+                            absent = record_absent
+                            if v1_fits:
+                                p = K8.copy()
+                                p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+                                p['session_id'] = sid
+                                p['message_id'] = mid
+                                p['data'] = v0
+                                p['options'] = o
+                                p['file_name'] = v1
+                            else:
+                                p = K4.copy()
+                                p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+                                p['session_id'] = sid
+                                p['message_id'] = mid
+                                p['data'] = v0
+                                p['options'] = o
+                            p1.append(p)
+                            weave += '1'
+                            continue
+                    if at(b, 'source', 'type') == 'content':
+                        b__source = b.get('source')
+                        if type(b__source) is not dict:
+                            b__source = EMPTY
+                        v0 = b__source.get('content', MISSING)
+                        if (type(v0) is str):
+                            del b['type']
+                            record_absent, absent = absent, None
+                            del b__source['content']
+                            del b__source['type']
+                            if not b__source:
+                                del b['source']
+                            if b:
+                                o = {'source': b}
+                                if not K5.issuperset(b):
+                                    c.drift('source-drift-field', 'user/document/content', [k for k in b if k not in K5])
+                            else:
+                                o = {}
+                            o['pond'] = marks = {'as': 'document/content'}
+                            if absent:
+                                marks['absent'] = absent
+                            absent = record_absent
+                            p = K7.copy()
+                            p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = v0
+                            p['options'] = o
+                            p1.append(p)
+                            weave += '1'
+                            continue
+                    if at(b, 'source', 'type') == 'content':
+                        b__source = b.get('source')
+                        if type(b__source) is not dict:
+                            b__source = EMPTY
+                        v0 = b__source.get('content', MISSING)
+                        if (v0 is not MISSING and (v0c := T_texts(v0, 'text')) is not None):
+                            del b['type']
+                            ps = None
+                            record_absent, absent = absent, None
+                            del b__source['content']
+                            if v0c[1] is not NO_MARK:
+                                ps = {'source.content': v0c[1]} if ps is None else {**ps, 'source.content': v0c[1]}
+                            del b__source['type']
+                            if not b__source:
+                                del b['source']
+                            if b:
+                                o = {'source': b}
+                                if not K5.issuperset(b):
+                                    c.drift('source-drift-field', 'user/document/content#2', [k for k in b if k not in K5])
+                            else:
+                                o = {}
+                            o['pond'] = marks = {'as': 'document/content#2'}
+                            if absent:
+                                marks['absent'] = absent
+                            if ps:
+                                marks['spelling'] = ps
+                            absent = record_absent
+                            p = K7.copy()
+                            p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+                            p['session_id'] = sid
+                            p['message_id'] = mid
+                            p['text'] = v0c[0]
+                            p['options'] = o
+                            p1.append(p)
+                            weave += '1'
+                            continue
+                elif kind == 'search_result':
+                    v0 = b.get('content', MISSING)
+                    if (v0 is not MISSING and (v0c := T_texts(v0, 'text')) is not None):
+                        ps = None
+                        if v0c[1] is not NO_MARK:
+                            ps = {'content': v0c[1]} if ps is None else {**ps, 'content': v0c[1]}
+                        if len(b) != 2:
+                            del b['type']
+                            del b['content']
+                            o = {'source': b}
+                            if not K9.issuperset(b):
+                                c.drift('source-drift-field', 'user/search_result', [k for k in b if k not in K9])
+                        else:
+                            o = {}
+                        o['pond'] = marks = {'as': 'search_result'}
+                        if ps:
+                            marks['spelling'] = ps
+                        p = K10.copy()
+                        p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['text'] = v0c[0]
+                        p['options'] = o
+                        p1.append(p)
+                        weave += '1'
+                        continue
                 elif kind == 'tool_result':
                     v0 = b.get('tool_use_id', MISSING)
                     v1 = b.get('content', MISSING)
@@ -405,14 +550,14 @@ def read_0_user(r, c):
                         if v2_fits:
                             del b['is_error']
                         o = {'source': b}
-                        if not K8.issuperset(b):
-                            c.drift('source-drift-field', 'user/tool_result', [k for k in b if k not in K8])
+                        if not K11.issuperset(b):
+                            c.drift('source-drift-field', 'user/tool_result', [k for k in b if k not in K11])
                     else:
                         o = {}
                     if ps:
                         o['pond'] = {'spelling': ps}
                     if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                        p = K9.copy()
+                        p = K12.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -422,7 +567,7 @@ def read_0_user(r, c):
                         p['result'] = v1
                         p['name'] = known
                     else:
-                        p = K10.copy()
+                        p = K13.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -491,12 +636,12 @@ def read_0_user(r, c):
     elif items is not None:
         c.note('source-type', '$.message.content', f'expected list or string, found {kind_of(items)}')
     del r['message']
-    if not K11.issuperset(r__message):
-        c.drift('source-drift-field', 'user.message', [k for k in r__message if k not in K11])
+    if not K14.issuperset(r__message):
+        c.drift('source-drift-field', 'user.message', [k for k in r__message if k not in K14])
     if r__message:
         options['anthropic'] = r__message
-    if r and not K12.issuperset(r):
-        c.drift('source-drift-field', 'user', [k for k in r if k not in K12])
+    if r and not K15.issuperset(r):
+        c.drift('source-drift-field', 'user', [k for k in r if k not in K15])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -505,7 +650,7 @@ def read_0_user(r, c):
         options['source'] = r
     options['pond'] = pond
     if not p0:
-        m = K13.copy()
+        m = K16.copy()
         m['id'] = mid
         m['session_id'] = sid
         m['timestamp'] = ts
@@ -514,7 +659,7 @@ def read_0_user(r, c):
             del m['timestamp']
         p1.insert(0, m)
         return p1
-    m = K14.copy()
+    m = K17.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -524,7 +669,7 @@ def read_0_user(r, c):
     p0.insert(0, m)
     if p1:
         also = f'{mid}+user'
-        m = K13.copy()
+        m = K16.copy()
         m['id'] = also
         m['session_id'] = sid
         m['timestamp'] = ts
@@ -552,7 +697,7 @@ def write_0_user(events, c):
     r['message'] = r__message
     r['type'] = 'user'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K18)
     if plain:
         if remembered == 1 and 'uuid' not in r:
             r['uuid'] = first['id']
@@ -584,7 +729,7 @@ def write_0_user(events, c):
     for role, p in placed_parts(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K16[p['type']] if marks is EMPTY else marks.get('as') or K16[p['type']]
+        label = K19[p['type']] if marks is EMPTY else marks.get('as') or K19[p['type']]
         if label == 'text':
             if not o and 'text' in p:
                 b = {'type': 'text', 'text': p['text']}
@@ -680,6 +825,64 @@ def write_0_user(events, c):
             if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
                 b.setdefault('source', {})['type'] = 'text'
             (q0_0 if role == 'tool' else q0_1).append(b)
+        elif label == 'document/url':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'document'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            if at(b, 'source', 'url') is MISSING and 'source.url' not in pa:
+                t0 = p.get('data', MISSING)
+                if t0 is not MISSING:
+                    b.setdefault('source', {})['url'] = t0
+            if 'title' not in b and 'title' not in pa:
+                t0 = p.get('file_name', MISSING)
+                if t0 is not MISSING:
+                    b['title'] = t0
+            if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
+                b.setdefault('source', {})['type'] = 'url'
+            (q0_0 if role == 'tool' else q0_1).append(b)
+        elif label == 'document/content':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'document'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            if at(b, 'source', 'content') is MISSING and 'source.content' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b.setdefault('source', {})['content'] = t0
+            if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
+                b.setdefault('source', {})['type'] = 'content'
+            (q0_0 if role == 'tool' else q0_1).append(b)
+        elif label == 'document/content#2':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'document'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            if at(b, 'source', 'content') is MISSING and 'source.content' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b.setdefault('source', {})['content'] = W_texts((t0,), ps.get('source.content', NO_MARK), 'text')
+            if at(b, 'source', 'type') is MISSING and 'source.type' not in pa:
+                b.setdefault('source', {})['type'] = 'content'
+            (q0_0 if role == 'tool' else q0_1).append(b)
+        elif label == 'search_result':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'search_result'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            if 'content' not in b and 'content' not in pa:
+                t0 = p.get('text', MISSING)
+                if t0 is not MISSING:
+                    b['content'] = W_texts((t0,), ps.get('content', NO_MARK), 'text')
+            (q0_0 if role == 'tool' else q0_1).append(b)
         elif label == 'tool_result':
             b = o.get('source')
             if b is None:
@@ -728,11 +931,11 @@ def write_0_user(events, c):
 
 
 def read_1_assistant(r, c):
-    # 'assistant': line 122 of the mapping
+    # 'assistant': line 152 of the mapping
     r__message = r.get('message')
     if type(r__message) is not dict:
         c.note('source-structure', '$.message', 'expected an object; the record is carried whole')
-        return read_7_carry(r, c)
+        return read_8_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'assistant'}
     absent = spelling = None
@@ -754,6 +957,7 @@ def read_1_assistant(r, c):
     else:
         mid = c.derive(r)
         absent = ['uuid']
+    w_failure = r.get('isApiErrorMessage', MISSING) is True or at(r, 'message', 'model') == '<synthetic>'
     del r['type']
     options = {}
     v = r.pop('timestamp', MISSING)
@@ -799,11 +1003,11 @@ def read_1_assistant(r, c):
                             del b['type']
                             del b['text']
                             o = {'source': b}
-                            if not K17.issuperset(b):
-                                c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K17])
+                            if not K20.issuperset(b):
+                                c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K20])
                         else:
                             o = {}
-                        k = INJECTED if r.get('isApiErrorMessage', MISSING) is True else CONVERSATIONAL
+                        k = INJECTED if w_failure else CONVERSATIONAL
                         p = K1.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
@@ -829,9 +1033,9 @@ def read_1_assistant(r, c):
                             if v1_fits:
                                 del b['signature']
                             o['source'] = b
-                            if not K18.issuperset(b):
-                                c.drift('source-drift-field', 'assistant/thinking', [k for k in b if k not in K18])
-                        p = K19.copy()
+                            if not K21.issuperset(b):
+                                c.drift('source-drift-field', 'assistant/thinking', [k for k in b if k not in K21])
+                        p = K22.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -857,12 +1061,12 @@ def read_1_assistant(r, c):
                             del b['name']
                             del b['input']
                             o = {'source': b}
-                            if not K20.issuperset(b):
-                                c.drift('source-drift-field', 'assistant/tool_use', [k for k in b if k not in K20])
+                            if not K23.issuperset(b):
+                                c.drift('source-drift-field', 'assistant/tool_use', [k for k in b if k not in K23])
                         else:
                             o = {}
                         if v0_fits:
-                            p = K21.copy()
+                            p = K24.copy()
                             p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                             p['session_id'] = sid
                             p['message_id'] = mid
@@ -871,7 +1075,7 @@ def read_1_assistant(r, c):
                             p['options'] = o
                             p['call_id'] = v0
                         else:
-                            p = K22.copy()
+                            p = K25.copy()
                             p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                             p['session_id'] = sid
                             p['message_id'] = mid
@@ -900,13 +1104,13 @@ def read_1_assistant(r, c):
                             del b['name']
                             del b['input']
                             o = {'source': b}
-                            if not K23.issuperset(b):
-                                c.drift('source-drift-field', 'assistant/server_tool_use', [k for k in b if k not in K23])
+                            if not K26.issuperset(b):
+                                c.drift('source-drift-field', 'assistant/server_tool_use', [k for k in b if k not in K26])
                         else:
                             o = {}
                         o['pond'] = {'as': 'server_tool_use'}
                         if v0_fits:
-                            p = K24.copy()
+                            p = K27.copy()
                             p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                             p['session_id'] = sid
                             p['message_id'] = mid
@@ -915,7 +1119,7 @@ def read_1_assistant(r, c):
                             p['options'] = o
                             p['call_id'] = v0
                         else:
-                            p = K25.copy()
+                            p = K28.copy()
                             p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                             p['session_id'] = sid
                             p['message_id'] = mid
@@ -944,13 +1148,13 @@ def read_1_assistant(r, c):
                             del b['name']
                             del b['input']
                             o = {'source': b}
-                            if not K23.issuperset(b):
-                                c.drift('source-drift-field', 'assistant/mcp_tool_use', [k for k in b if k not in K23])
+                            if not K26.issuperset(b):
+                                c.drift('source-drift-field', 'assistant/mcp_tool_use', [k for k in b if k not in K26])
                         else:
                             o = {}
                         o['pond'] = {'as': 'mcp_tool_use'}
                         if v0_fits:
-                            p = K24.copy()
+                            p = K27.copy()
                             p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                             p['session_id'] = sid
                             p['message_id'] = mid
@@ -959,7 +1163,7 @@ def read_1_assistant(r, c):
                             p['options'] = o
                             p['call_id'] = v0
                         else:
-                            p = K25.copy()
+                            p = K28.copy()
                             p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                             p['session_id'] = sid
                             p['message_id'] = mid
@@ -1004,14 +1208,14 @@ def read_1_assistant(r, c):
                         if v2_fits:
                             del b['is_error']
                         o = {'source': b}
-                        if not K26.issuperset(b):
-                            c.drift('source-drift-field', 'assistant/web_search_tool_result', [k for k in b if k not in K26])
+                        if not K29.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/web_search_tool_result', [k for k in b if k not in K29])
                     else:
                         o = {}
                     if ps:
                         o['pond'] = {'spelling': ps}
                     if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                        p = K9.copy()
+                        p = K12.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1021,7 +1225,7 @@ def read_1_assistant(r, c):
                         p['result'] = v1
                         p['name'] = known
                     else:
-                        p = K10.copy()
+                        p = K13.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1069,15 +1273,15 @@ def read_1_assistant(r, c):
                         if v2_fits:
                             del b['is_error']
                         o = {'source': b}
-                        if not K26.issuperset(b):
-                            c.drift('source-drift-field', 'assistant/web_fetch_tool_result', [k for k in b if k not in K26])
+                        if not K29.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/web_fetch_tool_result', [k for k in b if k not in K29])
                     else:
                         o = {}
                     o['pond'] = marks = {'as': 'web_fetch_tool_result'}
                     if ps:
                         marks['spelling'] = ps
                     if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                        p = K9.copy()
+                        p = K12.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1087,7 +1291,7 @@ def read_1_assistant(r, c):
                         p['result'] = v1
                         p['name'] = known
                     else:
-                        p = K10.copy()
+                        p = K13.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1135,15 +1339,15 @@ def read_1_assistant(r, c):
                         if v2_fits:
                             del b['is_error']
                         o = {'source': b}
-                        if not K26.issuperset(b):
-                            c.drift('source-drift-field', 'assistant/code_execution_tool_result', [k for k in b if k not in K26])
+                        if not K29.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/code_execution_tool_result', [k for k in b if k not in K29])
                     else:
                         o = {}
                     o['pond'] = marks = {'as': 'code_execution_tool_result'}
                     if ps:
                         marks['spelling'] = ps
                     if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                        p = K9.copy()
+                        p = K12.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1153,7 +1357,7 @@ def read_1_assistant(r, c):
                         p['result'] = v1
                         p['name'] = known
                     else:
-                        p = K10.copy()
+                        p = K13.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1201,15 +1405,15 @@ def read_1_assistant(r, c):
                         if v2_fits:
                             del b['is_error']
                         o = {'source': b}
-                        if not K26.issuperset(b):
-                            c.drift('source-drift-field', 'assistant/bash_code_execution_tool_result', [k for k in b if k not in K26])
+                        if not K29.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/bash_code_execution_tool_result', [k for k in b if k not in K29])
                     else:
                         o = {}
                     o['pond'] = marks = {'as': 'bash_code_execution_tool_result'}
                     if ps:
                         marks['spelling'] = ps
                     if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                        p = K9.copy()
+                        p = K12.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1219,7 +1423,7 @@ def read_1_assistant(r, c):
                         p['result'] = v1
                         p['name'] = known
                     else:
-                        p = K10.copy()
+                        p = K13.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1267,15 +1471,15 @@ def read_1_assistant(r, c):
                         if v2_fits:
                             del b['is_error']
                         o = {'source': b}
-                        if not K26.issuperset(b):
-                            c.drift('source-drift-field', 'assistant/text_editor_code_execution_tool_result', [k for k in b if k not in K26])
+                        if not K29.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/text_editor_code_execution_tool_result', [k for k in b if k not in K29])
                     else:
                         o = {}
                     o['pond'] = marks = {'as': 'text_editor_code_execution_tool_result'}
                     if ps:
                         marks['spelling'] = ps
                     if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                        p = K9.copy()
+                        p = K12.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1285,7 +1489,7 @@ def read_1_assistant(r, c):
                         p['result'] = v1
                         p['name'] = known
                     else:
-                        p = K10.copy()
+                        p = K13.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1333,15 +1537,15 @@ def read_1_assistant(r, c):
                         if v2_fits:
                             del b['is_error']
                         o = {'source': b}
-                        if not K26.issuperset(b):
-                            c.drift('source-drift-field', 'assistant/mcp_tool_result', [k for k in b if k not in K26])
+                        if not K29.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/mcp_tool_result', [k for k in b if k not in K29])
                     else:
                         o = {}
                     o['pond'] = marks = {'as': 'mcp_tool_result'}
                     if ps:
                         marks['spelling'] = ps
                     if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                        p = K9.copy()
+                        p = K12.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1351,7 +1555,7 @@ def read_1_assistant(r, c):
                         p['result'] = v1
                         p['name'] = known
                     else:
-                        p = K10.copy()
+                        p = K13.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1399,15 +1603,15 @@ def read_1_assistant(r, c):
                         if v2_fits:
                             del b['is_error']
                         o = {'source': b}
-                        if not K26.issuperset(b):
-                            c.drift('source-drift-field', 'assistant/tool_search_tool_result', [k for k in b if k not in K26])
+                        if not K29.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/tool_search_tool_result', [k for k in b if k not in K29])
                     else:
                         o = {}
                     o['pond'] = marks = {'as': 'tool_search_tool_result'}
                     if ps:
                         marks['spelling'] = ps
                     if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
-                        p = K9.copy()
+                        p = K12.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1417,7 +1621,73 @@ def read_1_assistant(r, c):
                         p['result'] = v1
                         p['name'] = known
                     else:
-                        p = K10.copy()
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        if v0_fits:
+                            p['call_id'] = v0
+                        if v1_fits:
+                            p['result'] = v1
+                        if v0_fits and (known := c.calls.get(v0)) is not None:
+                            p['name'] = known
+                    p0.append(p)
+                    continue
+                elif kind == 'advisor_tool_result':
+                    v0 = b.get('tool_use_id', MISSING)
+                    v1 = b.get('content', MISSING)
+                    v2 = b.get('is_error', MISSING)
+                    ps = None
+                    if type(v0) is str:
+                        v0_fits = True
+                    else:
+                        v0_fits = False
+                        if v0 is not MISSING:
+                            c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
+                    if v1 is not MISSING:
+                        v1_fits = True
+                    else:
+                        v1_fits = False
+                    if type(v2) is bool:
+                        v2_fits = True
+                        if v2 is False:
+                            ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
+                    else:
+                        v2_fits = False
+                        if v2 is not MISSING:
+                            if v2 is not None:
+                                c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
+                        v2 = False
+                    if len(b) != 1 + v0_fits + v1_fits + v2_fits:
+                        del b['type']
+                        if v0_fits:
+                            del b['tool_use_id']
+                        if v1_fits:
+                            del b['content']
+                        if v2_fits:
+                            del b['is_error']
+                        o = {'source': b}
+                        if not K29.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/advisor_tool_result', [k for k in b if k not in K29])
+                    else:
+                        o = {}
+                    o['pond'] = marks = {'as': 'advisor_tool_result'}
+                    if ps:
+                        marks['spelling'] = ps
+                    if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
+                        p = K12.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        p['call_id'] = v0
+                        p['result'] = v1
+                        p['name'] = known
+                    else:
+                        p = K13.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
                         p['message_id'] = mid
@@ -1500,11 +1770,11 @@ def read_1_assistant(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K17.issuperset(b):
-                c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K17])
+            if not K20.issuperset(b):
+                c.drift('source-drift-field', 'assistant/text', [k for k in b if k not in K20])
         else:
             o = {}
-        k = INJECTED if r.get('isApiErrorMessage', MISSING) is True else CONVERSATIONAL
+        k = INJECTED if w_failure else CONVERSATIONAL
         p = K1.copy()
         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
         p['session_id'] = sid
@@ -1519,12 +1789,12 @@ def read_1_assistant(r, c):
     elif items is not None:
         c.note('source-type', '$.message.content', f'expected list or string, found {kind_of(items)}')
     del r['message']
-    if not K27.issuperset(r__message):
-        c.drift('source-drift-field', 'assistant.message', [k for k in r__message if k not in K27])
+    if not K30.issuperset(r__message):
+        c.drift('source-drift-field', 'assistant.message', [k for k in r__message if k not in K30])
     if r__message:
         options['anthropic'] = r__message
-    if r and not K28.issuperset(r):
-        c.drift('source-drift-field', 'assistant', [k for k in r if k not in K28])
+    if r and not K31.issuperset(r):
+        c.drift('source-drift-field', 'assistant', [k for k in r if k not in K31])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -1532,7 +1802,7 @@ def read_1_assistant(r, c):
     if r:
         options['source'] = r
     options['pond'] = pond
-    m = K29.copy()
+    m = K32.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -1556,7 +1826,7 @@ def write_1_assistant(events, c):
     r['message'] = r__message
     r['type'] = 'assistant'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K18)
     if plain:
         if remembered == 1 and 'uuid' not in r:
             r['uuid'] = first['id']
@@ -1587,7 +1857,7 @@ def write_1_assistant(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K30[p['type']] if marks is EMPTY else marks.get('as') or K30[p['type']]
+        label = K33[p['type']] if marks is EMPTY else marks.get('as') or K33[p['type']]
         if label == 'text':
             if not o and 'text' in p:
                 b = {'type': 'text', 'text': p['text']}
@@ -1850,6 +2120,26 @@ def write_1_assistant(events, c):
                 if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
                     b['is_error'] = t0
             q0_0.append(b)
+        elif label == 'advisor_tool_result':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'advisor_tool_result'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            if 'tool_use_id' not in b and 'tool_use_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['tool_use_id'] = t0
+            if 'content' not in b and 'content' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    b['content'] = t0
+            if 'is_error' not in b and 'is_error' not in pa:
+                t0 = p.get('is_failure', MISSING)
+                if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
+                    b['is_error'] = t0
+            q0_0.append(b)
         elif label == 'image':
             b = o.get('source')
             if b is None:
@@ -1896,7 +2186,7 @@ def write_1_assistant(events, c):
 
 
 def read_2_system(r, c):
-    # 'system': line 169 of the mapping
+    # 'system': line 200 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'system'}
     absent = spelling = None
@@ -1954,14 +2244,14 @@ def read_2_system(r, c):
             absent = ['cwd'] if absent is None else [*absent, 'cwd']
         else:
             r['cwd'] = v
-    if r and not K31.issuperset(r):
-        c.drift('source-drift-field', 'system', [k for k in r if k not in K31])
+    if r and not K34.issuperset(r):
+        c.drift('source-drift-field', 'system', [k for k in r if k not in K34])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K32.copy()
+    m = K35.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -1981,7 +2271,7 @@ def write_2_system(events, c):
         r = {}
     r['type'] = 'system'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K18)
     if plain:
         if remembered == 1 and 'uuid' not in r:
             r['uuid'] = first['id']
@@ -2014,7 +2304,7 @@ def write_2_system(events, c):
 
 
 def read_3_attachment_queued_command(r, c):
-    # 'attachment/queued_command': line 183 of the mapping
+    # 'attachment/queued_command': line 215 of the mapping
     r__attachment = r['attachment']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/queued_command'}
@@ -2077,8 +2367,8 @@ def read_3_attachment_queued_command(r, c):
                             del b['type']
                             del b['text']
                             o = {'source': b}
-                            if not K33.issuperset(b):
-                                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K33])
+                            if not K36.issuperset(b):
+                                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K36])
                         else:
                             o = {}
                         runs, x = (), v0
@@ -2176,8 +2466,8 @@ def read_3_attachment_queued_command(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K33.issuperset(b):
-                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K33])
+            if not K36.issuperset(b):
+                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K36])
         else:
             o = {}
         runs, x = (), v0
@@ -2208,16 +2498,16 @@ def read_3_attachment_queued_command(r, c):
         pond.setdefault('shape', {})['attachment.prompt'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.attachment.prompt', f'expected string or list, found {kind_of(items)}')
-    if len(r) > 1 and not K34.issuperset(r):
-        c.drift('source-drift-field', 'attachment/queued_command', [k for k in r if k not in K34])
-    if r__attachment and not K35.issuperset(r__attachment):
-        c.drift('source-drift-field', 'attachment/queued_command.attachment', [k for k in r__attachment if k not in K35])
+    if len(r) > 1 and not K37.issuperset(r):
+        c.drift('source-drift-field', 'attachment/queued_command', [k for k in r if k not in K37])
+    if r__attachment and not K38.issuperset(r__attachment):
+        c.drift('source-drift-field', 'attachment/queued_command.attachment', [k for k in r__attachment if k not in K38])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K13.copy()
+    m = K16.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -2238,7 +2528,7 @@ def write_3_attachment_queued_command(events, c):
     r__attachment = r.setdefault('attachment', {})
     r['type'] = 'attachment'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K18)
     if plain:
         if remembered == 1 and 'uuid' not in r:
             r['uuid'] = first['id']
@@ -2269,7 +2559,7 @@ def write_3_attachment_queued_command(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
+        label = K39[p['type']] if marks is EMPTY else marks.get('as') or K39[p['type']]
         if label == 'text':
             if not o and 'text' in p:
                 b = {'type': 'text', 'text': p['text']}
@@ -2332,7 +2622,7 @@ def write_3_attachment_queued_command(events, c):
 
 
 def read_4_queue_operation_content(r, c):
-    # 'queue-operation/content': line 202 of the mapping
+    # 'queue-operation/content': line 234 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'queue-operation/content'}
     absent = spelling = None
@@ -2369,8 +2659,8 @@ def read_4_queue_operation_content(r, c):
                             del b['type']
                             del b['text']
                             o = {'source': b}
-                            if not K33.issuperset(b):
-                                c.drift('source-drift-field', 'queue-operation/content/text', [k for k in b if k not in K33])
+                            if not K36.issuperset(b):
+                                c.drift('source-drift-field', 'queue-operation/content/text', [k for k in b if k not in K36])
                         else:
                             o = {}
                         runs, x = (), v0
@@ -2468,8 +2758,8 @@ def read_4_queue_operation_content(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K33.issuperset(b):
-                c.drift('source-drift-field', 'queue-operation/content/text', [k for k in b if k not in K33])
+            if not K36.issuperset(b):
+                c.drift('source-drift-field', 'queue-operation/content/text', [k for k in b if k not in K36])
         else:
             o = {}
         runs, x = (), v0
@@ -2500,14 +2790,14 @@ def read_4_queue_operation_content(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected string or list, found {kind_of(items)}')
-    if r and not K37.issuperset(r):
-        c.drift('source-drift-field', 'queue-operation/content', [k for k in r if k not in K37])
+    if r and not K40.issuperset(r):
+        c.drift('source-drift-field', 'queue-operation/content', [k for k in r if k not in K40])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K13.copy()
+    m = K16.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -2546,7 +2836,7 @@ def write_4_queue_operation_content(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
+        label = K39[p['type']] if marks is EMPTY else marks.get('as') or K39[p['type']]
         if label == 'text':
             if not o and 'text' in p:
                 b = {'type': 'text', 'text': p['text']}
@@ -2609,7 +2899,7 @@ def write_4_queue_operation_content(events, c):
 
 
 def read_5_attachment_file_base64(r, c):
-    # 'attachment/file/base64': line 226 of the mapping
+    # 'attachment/file/base64': line 258 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content['file']
@@ -2617,7 +2907,7 @@ def read_5_attachment_file_base64(r, c):
     e0_1 = r__attachment__content__file.get('base64', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a FilePart needs; the record is carried whole')
-        return read_7_carry(r, c)
+        return read_8_carry(r, c)
     e0_2 = r__attachment.get('filename', MISSING)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/file/base64'}
@@ -2690,7 +2980,7 @@ def read_5_attachment_file_base64(r, c):
     if ps:
         o['pond'] = {'spelling': ps}
     if e0_2_fits:
-        p = K38.copy()
+        p = K41.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2699,21 +2989,21 @@ def read_5_attachment_file_base64(r, c):
         p['options'] = o
         p['file_name'] = e0_2
     else:
-        p = K39.copy()
+        p = K42.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
         p['data'] = e0_1
         p['media_type'] = e0_0
         p['options'] = o
-    if len(r) > 1 and not K34.issuperset(r):
-        c.drift('source-drift-field', 'attachment/file/base64', [k for k in r if k not in K34])
+    if len(r) > 1 and not K37.issuperset(r):
+        c.drift('source-drift-field', 'attachment/file/base64', [k for k in r if k not in K37])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K13.copy()
+    m = K16.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -2735,7 +3025,7 @@ def write_5_attachment_file_base64(events, c):
     r__attachment__content__file = r__attachment__content.setdefault('file', {})
     r['type'] = 'attachment'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K18)
     if plain:
         if remembered == 1 and 'uuid' not in r:
             r['uuid'] = first['id']
@@ -2765,7 +3055,7 @@ def write_5_attachment_file_base64(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K40[p['type']] if marks is EMPTY else marks.get('as') or K40[p['type']]
+        label = K43[p['type']] if marks is EMPTY else marks.get('as') or K43[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'type' not in r__attachment__content__file and 'media_type' in p and p['media_type'] != 'application/octet-stream':
@@ -2795,17 +3085,17 @@ def write_5_attachment_file_base64(events, c):
 
 
 def read_6_attachment_file_file(r, c):
-    # 'attachment/file/file': line 241 of the mapping
+    # 'attachment/file/file': line 273 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content.get('file')
     if type(r__attachment__content__file) is not dict:
         c.note('source-structure', '$.attachment.content.file', 'expected an object; the record is carried whole')
-        return read_7_carry(r, c)
+        return read_8_carry(r, c)
     e0_0 = r__attachment__content__file.get('content', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a TextPart needs; the record is carried whole')
-        return read_7_carry(r, c)
+        return read_8_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/file/file'}
     absent = spelling = None
@@ -2854,20 +3144,20 @@ def read_6_attachment_file_file(r, c):
             r['cwd'] = v
     del r__attachment['type']
     del r__attachment__content__file['content']
-    p = K41.copy()
+    p = K10.copy()
     p['id'] = mid + ':0'
     p['session_id'] = sid
     p['message_id'] = mid
     p['text'] = e0_0
     p['options'] = {}
-    if len(r) > 1 and not K34.issuperset(r):
-        c.drift('source-drift-field', 'attachment/file/file', [k for k in r if k not in K34])
+    if len(r) > 1 and not K37.issuperset(r):
+        c.drift('source-drift-field', 'attachment/file/file', [k for k in r if k not in K37])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K13.copy()
+    m = K16.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -2889,7 +3179,7 @@ def write_6_attachment_file_file(events, c):
     r__attachment__content__file = r__attachment__content.setdefault('file', {})
     r['type'] = 'attachment'
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K18)
     if plain:
         if remembered == 1 and 'uuid' not in r:
             r['uuid'] = first['id']
@@ -2919,7 +3209,7 @@ def write_6_attachment_file_file(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K42[p['type']] if marks is EMPTY else marks.get('as') or K42[p['type']]
+        label = K44[p['type']] if marks is EMPTY else marks.get('as') or K44[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'content' not in r__attachment__content__file and 'text' in p:
@@ -2936,8 +3226,147 @@ def write_6_attachment_file_file(events, c):
     return r
 
 
-def read_7_carry(r, c):
-    # 'carry': line 275 of the mapping
+def read_7_attachment_already_read_file_content(r, c):
+    # 'attachment/already_read_file/content': line 287 of the mapping
+    r__attachment = r['attachment']
+    r__attachment__content = r__attachment['content']
+    r__attachment__content__file = r__attachment__content['file']
+    e0_0 = r__attachment__content__file.get('content', MISSING)
+    if not (type(e0_0) is str):
+        c.note('source-structure', '$', 'expected what a TextPart needs; the record is carried whole')
+        return read_8_carry(r, c)
+    sid = c.session_id
+    pond = {'seq': c.seq, 'as': 'attachment/already_read_file/content'}
+    absent = spelling = None
+    if 'uuid' in r:
+        v = r['uuid']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['uuid']
+        else:
+            mid = c.derive(r)
+            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
+    else:
+        mid = c.derive(r)
+        absent = ['uuid']
+    del r['type']
+    v = r.pop('timestamp', MISSING)
+    if type(v) is str and (x := instant(v)) is not None:
+        if x != v:
+            spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
+        ts = x
+    elif v is not MISSING:
+        ts = c.anchor
+        r['timestamp'] = v
+        c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
+    else:
+        ts = c.anchor
+        absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
+    v = r.pop('sessionId', MISSING)
+    if v != sid:
+        if v is MISSING:
+            absent = ['sessionId'] if absent is None else [*absent, 'sessionId']
+        else:
+            r['sessionId'] = v
+    v = r.pop('cwd', MISSING)
+    if v != c.project:
+        if v is MISSING:
+            absent = ['cwd'] if absent is None else [*absent, 'cwd']
+        else:
+            r['cwd'] = v
+    del r__attachment['type']
+    del r__attachment__content__file['content']
+    p = K10.copy()
+    p['id'] = mid + ':0'
+    p['session_id'] = sid
+    p['message_id'] = mid
+    p['text'] = e0_0
+    p['options'] = {}
+    if len(r) > 1 and not K37.issuperset(r):
+        c.drift('source-drift-field', 'attachment/already_read_file/content', [k for k in r if k not in K37])
+    if absent:
+        pond['absent'] = absent
+    if spelling:
+        pond['spelling'] = spelling
+    options = {'source': r, 'pond': pond} if r else {'pond': pond}
+    m = K16.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
+    return [m, p]
+
+
+def write_7_attachment_already_read_file_content(events, c):
+    first = events[0]
+    options = first['options']
+    pond = options['pond']
+    r = options.get('source')
+    if r is None:
+        r = {}
+    r__attachment = r.setdefault('attachment', {})
+    r__attachment__content = r__attachment.setdefault('content', {})
+    r__attachment__content__file = r__attachment__content.setdefault('file', {})
+    r['type'] = 'attachment'
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K18)
+    if plain:
+        if remembered == 1 and 'uuid' not in r:
+            r['uuid'] = first['id']
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'sessionId' not in r:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r:
+            r['cwd'] = c.project
+        if 'type' not in r__attachment:
+            r__attachment['type'] = 'already_read_file'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'uuid' not in r and 'uuid' not in absent:
+            r['uuid'] = pond.get('id', first['id'])
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'sessionId' not in r and 'sessionId' not in absent:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r and 'cwd' not in absent:
+            r['cwd'] = c.project
+        if 'type' not in r__attachment and 'attachment.type' not in absent:
+            r__attachment['type'] = 'already_read_file'
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K44[p['type']] if marks is EMPTY else marks.get('as') or K44[p['type']]
+        if label == 'self':
+            if marks is EMPTY:
+                if 'content' not in r__attachment__content__file and 'text' in p:
+                    r__attachment__content__file['content'] = p['text']
+            else:
+                ps = marks.get('spelling', EMPTY)
+                pa = marks.get('absent', ())
+                if 'content' not in r__attachment__content__file and 'attachment.content.file.content' not in pa:
+                    t0 = p.get('text', MISSING)
+                    if t0 is not MISSING:
+                        r__attachment__content__file['content'] = t0
+        else:
+            raise Broken('`attachment/already_read_file/content` has no block ' + f'`{label}`')
+    return r
+
+
+def read_8_carry(r, c):
+    # 'carry': line 331 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None
@@ -2991,7 +3420,7 @@ def read_7_carry(r, c):
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K32.copy()
+    m = K35.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -3002,7 +3431,7 @@ def read_7_carry(r, c):
     return [m]
 
 
-def write_7_carry(events, c):
+def write_8_carry(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3010,7 +3439,7 @@ def write_7_carry(events, c):
     if r is None:
         r = {}
     remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
-    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K15)
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K18)
     if plain:
         if remembered == 1 and 'uuid' not in r:
             r['uuid'] = first['id']
@@ -3038,12 +3467,12 @@ def write_7_carry(events, c):
 
 def carry(r, c):
     c.drift('source-drift-kind', drift_name(r), ())
-    return read_7_carry(r, c)
+    return read_8_carry(r, c)
 
 
 def carry_observed(r, c):
     """Read a carried record of which the pass has to know."""
-    return read_7_carry(r, c)
+    return read_8_carry(r, c)
 
 
 def choose_3_attachment_1(r):
@@ -3051,15 +3480,21 @@ def choose_3_attachment_1(r):
         return read_5_attachment_file_base64
     if at(r, 'attachment', 'content', 'file') is not MISSING:
         return read_6_attachment_file_file
-    return read_7_carry
+    return read_8_carry
+
+
+def choose_3_attachment_2(r):
+    if at(r, 'attachment', 'content', 'file', 'content') is not MISSING:
+        return read_7_attachment_already_read_file_content
+    return read_8_carry
 
 
 def choose_3_attachment_other(r):
     return carry
 
 
-CHOOSE_3_ATTACHMENT_READERS = {'queued_command': read_3_attachment_queued_command, 'hook_success': read_7_carry, 'hook_additional_context': read_7_carry, 'hook_system_message': read_7_carry, 'hook_non_blocking_error': read_7_carry, 'hook_blocking_error': read_7_carry, 'hook_cancelled': read_7_carry, 'deferred_tools_delta': read_7_carry, 'deferred_tools_record': read_7_carry, 'mcp_instructions_delta': read_7_carry, 'agent_listing_delta': read_7_carry, 'skill_listing': read_7_carry, 'invoked_skills': read_7_carry, 'dynamic_skill': read_7_carry, 'companion_intro': read_7_carry, 'task_reminder': read_7_carry, 'todo_reminder': read_7_carry, 'task_status': read_7_carry, 'edited_text_file': read_7_carry, 'compact_file_reference': read_7_carry, 'plan_file_reference': read_7_carry, 'plan_mode': read_7_carry, 'plan_mode_exit': read_7_carry, 'nested_memory': read_7_carry, 'command_permissions': read_7_carry, 'date': read_7_carry, 'date_change': read_7_carry, 'auto_mode': read_7_carry, 'auto_mode_exit': read_7_carry, 'critical_system_reminder': read_7_carry, 'read_truncation_notice': read_7_carry, 'ultra_effort_enter': read_7_carry, 'ultra_effort_exit': read_7_carry, 'budget_usd': read_7_carry, 'total_tokens_reminder': read_7_carry, 'batching_reminder_sent': read_7_carry, 'silent_turn_reminder': read_7_carry, 'environment': read_7_carry, 'model': read_7_carry, 'instructions': read_7_carry, 'session_context': read_7_carry, 'remote_session_change': read_7_carry, 'prompt_snapshot': read_7_carry, 'output_style': read_7_carry, 'directory': read_7_carry, 'diagnostics': read_7_carry, 'selected_lines_in_ide': read_7_carry, 'opened_file_in_ide': read_7_carry}
-CHOOSE_3_ATTACHMENT_CHOOSE = {'file': choose_3_attachment_1}
+CHOOSE_3_ATTACHMENT_READERS = {'queued_command': read_3_attachment_queued_command, 'hook_success': read_8_carry, 'hook_additional_context': read_8_carry, 'hook_system_message': read_8_carry, 'hook_non_blocking_error': read_8_carry, 'hook_blocking_error': read_8_carry, 'hook_cancelled': read_8_carry, 'deferred_tools_delta': read_8_carry, 'deferred_tools_record': read_8_carry, 'mcp_instructions_delta': read_8_carry, 'agent_listing_delta': read_8_carry, 'skill_listing': read_8_carry, 'invoked_skills': read_8_carry, 'dynamic_skill': read_8_carry, 'companion_intro': read_8_carry, 'task_reminder': read_8_carry, 'todo_reminder': read_8_carry, 'task_status': read_8_carry, 'edited_text_file': read_8_carry, 'compact_file_reference': read_8_carry, 'plan_file_reference': read_8_carry, 'plan_mode': read_8_carry, 'plan_mode_exit': read_8_carry, 'nested_memory': read_8_carry, 'command_permissions': read_8_carry, 'date': read_8_carry, 'date_change': read_8_carry, 'auto_mode': read_8_carry, 'auto_mode_exit': read_8_carry, 'critical_system_reminder': read_8_carry, 'read_truncation_notice': read_8_carry, 'ultra_effort_enter': read_8_carry, 'ultra_effort_exit': read_8_carry, 'budget_usd': read_8_carry, 'total_tokens_reminder': read_8_carry, 'batching_reminder_sent': read_8_carry, 'silent_turn_reminder': read_8_carry, 'environment': read_8_carry, 'model': read_8_carry, 'instructions': read_8_carry, 'session_context': read_8_carry, 'remote_session_change': read_8_carry, 'prompt_snapshot': read_8_carry, 'output_style': read_8_carry, 'directory': read_8_carry, 'diagnostics': read_8_carry, 'selected_lines_in_ide': read_8_carry, 'opened_file_in_ide': read_8_carry, 'agent_mention': read_8_carry, 'workflow_keyword_request': read_8_carry, 'plan_mode_reentry': read_8_carry, 'ultrathink_effort': read_8_carry, 'goal_status': read_8_carry, 'context_tip': read_8_carry, 'async_hook_response': read_8_carry, 'hook_stopped_continuation': read_8_carry, 'hook_error_during_execution': read_8_carry, 'relevant_memories': read_8_carry, 'edited_image_file': read_8_carry, 'pdf_reference': read_8_carry, 'todo': read_8_carry, 'token_usage': read_8_carry, 'structured_output': read_8_carry, 'max_turns_reached': read_8_carry, 'current_session_memory': read_8_carry, 'verify_plan_reminder': read_8_carry, 'compaction_reminder': read_8_carry, 'team_context': read_8_carry, 'async_agent_status': read_8_carry, 'stale_task_list': read_8_carry, 'auto_compact_imminent': read_8_carry, 'terminal_focus': read_8_carry, 'background_task_status': read_8_carry, 'mcp_resource': read_8_carry, 'teammate_mailbox': read_8_carry}
+CHOOSE_3_ATTACHMENT_CHOOSE = {'file': choose_3_attachment_1, 'already_read_file': choose_3_attachment_2}
 
 
 def choose_3_attachment(r):
@@ -3075,12 +3510,12 @@ def choose_3_attachment(r):
 def choose_4_queue_operation(r):
     if r.get('content', MISSING) is not MISSING:
         return read_4_queue_operation_content
-    return read_7_carry
+    return read_8_carry
 
 
 def choose_5_progress(r):
     if (type(at(r, 'data', 'type')) is str and at(r, 'data', 'type') in {'agent_progress', 'bash_progress', 'hook_progress', 'mcp_progress', 'powershell_progress', 'query_update', 'search_results_received', 'skill_progress', 'waiting_for_task'}):
-        return read_7_carry
+        return read_8_carry
     return carry
 
 
@@ -3106,21 +3541,27 @@ def drift_name(r):
         return f'{label}/{v}'
     if literal == 'attachment' and type(v := at(r, 'attachment', 'type')) is str:
         return f'{label}/{v}'
+    if literal == 'attachment' and type(v := at(r, 'attachment', 'content', 'file', 'content')) is str:
+        return f'{label}/{v}'
+    if literal == 'attachment' and type(v := at(r, 'attachment', 'type')) is str:
+        return f'{label}/{v}'
+    if literal == 'attachment' and type(v := at(r, 'attachment', 'type')) is str:
+        return f'{label}/{v}'
     if literal == 'progress' and type(v := at(r, 'data', 'type')) is str:
         return f'{label}/{v}'
     return label
 
 
-READERS = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_system, 'last-prompt': read_7_carry, 'api-request': read_7_carry, 'api-request-blob': read_7_carry, 'api-request-shape': read_7_carry, 'summary': read_7_carry, 'ai-title': read_7_carry, 'custom-title': read_7_carry, 'agent-name': read_7_carry, 'file-history-snapshot': read_7_carry, 'file-history-delta': read_7_carry, 'fork-context-ref': read_7_carry, 'started': read_7_carry, 'result': read_7_carry, 'pond_origin': read_7_carry, 'mode': read_7_carry, 'permission-mode': read_7_carry, 'atis-latch': read_7_carry, 'cost-state': read_7_carry, 'tools-used': read_7_carry, 'pr-link': read_7_carry, 'teleported-from': read_7_carry, 'worktree-state': read_7_carry, 'bridge-session': read_7_carry, 'frame-link': read_7_carry, 'relocated': read_7_carry}
+READERS = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_system, 'last-prompt': read_8_carry, 'api-request': read_8_carry, 'api-request-blob': read_8_carry, 'api-request-shape': read_8_carry, 'summary': read_8_carry, 'ai-title': read_8_carry, 'custom-title': read_8_carry, 'agent-name': read_8_carry, 'file-history-snapshot': read_8_carry, 'file-history-delta': read_8_carry, 'fork-context-ref': read_8_carry, 'started': read_8_carry, 'result': read_8_carry, 'content-replacement': read_8_carry, 'context-collapse-commit': read_8_carry, 'context-collapse-snapshot': read_8_carry, 'attribution-snapshot': read_8_carry, 'speculation-accept': read_8_carry, 'pond_origin': read_8_carry, 'mode': read_8_carry, 'permission-mode': read_8_carry, 'atis-latch': read_8_carry, 'cost-state': read_8_carry, 'tools-used': read_8_carry, 'pr-link': read_8_carry, 'teleported-from': read_8_carry, 'worktree-state': read_8_carry, 'bridge-session': read_8_carry, 'frame-link': read_8_carry, 'relocated': read_8_carry, 'agent-setting': read_8_carry, 'agent-color': read_8_carry, 'tag': read_8_carry, 'saved_hook_context': read_8_carry, 'task-summary': read_8_carry}
 CHOOSE = {'attachment': choose_3_attachment, 'queue-operation': choose_4_queue_operation, 'progress': choose_5_progress}
-CARRIES = frozenset((read_7_carry, carry_observed))
+CARRIES = frozenset((read_8_carry, carry_observed))
 OBSERVED = frozenset((carry_observed,))
 UNSETTLED = {}
 CARRY_ID, CARRY_TIME = ('uuid', 'timestamp')
 CARRY_TIME_ONLY = False
 
 
-FIRST = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_system, 'attachment': None, 'queue-operation': None, 'progress': None, 'last-prompt': read_7_carry, 'api-request': read_7_carry, 'api-request-blob': read_7_carry, 'api-request-shape': read_7_carry, 'summary': read_7_carry, 'ai-title': read_7_carry, 'custom-title': read_7_carry, 'agent-name': read_7_carry, 'file-history-snapshot': read_7_carry, 'file-history-delta': read_7_carry, 'fork-context-ref': read_7_carry, 'started': read_7_carry, 'result': read_7_carry, 'pond_origin': read_7_carry, 'mode': read_7_carry, 'permission-mode': read_7_carry, 'atis-latch': read_7_carry, 'cost-state': read_7_carry, 'tools-used': read_7_carry, 'pr-link': read_7_carry, 'teleported-from': read_7_carry, 'worktree-state': read_7_carry, 'bridge-session': read_7_carry, 'frame-link': read_7_carry, 'relocated': read_7_carry}
+FIRST = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_system, 'attachment': None, 'queue-operation': None, 'progress': None, 'last-prompt': read_8_carry, 'api-request': read_8_carry, 'api-request-blob': read_8_carry, 'api-request-shape': read_8_carry, 'summary': read_8_carry, 'ai-title': read_8_carry, 'custom-title': read_8_carry, 'agent-name': read_8_carry, 'file-history-snapshot': read_8_carry, 'file-history-delta': read_8_carry, 'fork-context-ref': read_8_carry, 'started': read_8_carry, 'result': read_8_carry, 'content-replacement': read_8_carry, 'context-collapse-commit': read_8_carry, 'context-collapse-snapshot': read_8_carry, 'attribution-snapshot': read_8_carry, 'speculation-accept': read_8_carry, 'pond_origin': read_8_carry, 'mode': read_8_carry, 'permission-mode': read_8_carry, 'atis-latch': read_8_carry, 'cost-state': read_8_carry, 'tools-used': read_8_carry, 'pr-link': read_8_carry, 'teleported-from': read_8_carry, 'worktree-state': read_8_carry, 'bridge-session': read_8_carry, 'frame-link': read_8_carry, 'relocated': read_8_carry, 'agent-setting': read_8_carry, 'agent-color': read_8_carry, 'tag': read_8_carry, 'saved_hook_context': read_8_carry, 'task-summary': read_8_carry}
 
 
 def reader_of(r):
@@ -3152,7 +3593,7 @@ def read(r, c):
 
 def detect(r):
     """Tell whether a record looks like one of this client's."""
-    return (r.get('sessionId', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING and at(r, 'message', 'parts') is MISSING and r.get('systemPayload', MISSING) is MISSING) or (r.get('uuid', MISSING) is not MISSING and r.get('message', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING and at(r, 'message', 'parts') is MISSING) or (r.get('leafUuid', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING) or (r.get('messageId', MISSING) is not MISSING and r.get('snapshot', MISSING) is not MISSING) or (r.get('parentSessionId', MISSING) is not MISSING and r.get('agentId', MISSING) is not MISSING) or (r.get('isSidechain', MISSING) is not MISSING and r.get('message', MISSING) is not MISSING and at(r, 'message', 'parts') is MISSING) or (r.get('message', MISSING) is not MISSING and (type(r.get('type', MISSING)) is str and r.get('type', MISSING) in {'assistant', 'user'}) and at(r, 'message', 'parts') is MISSING)
+    return (r.get('sessionId', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING and at(r, 'message', 'parts') is MISSING and r.get('systemPayload', MISSING) is MISSING and r.get('role', MISSING) is MISSING and r.get('subtype', MISSING) is MISSING) or (r.get('sessionId', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING and r.get('uuid', MISSING) is not MISSING and at(r, 'message', 'parts') is MISSING and r.get('systemPayload', MISSING) is MISSING and r.get('role', MISSING) is MISSING) or (r.get('uuid', MISSING) is not MISSING and r.get('message', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING and at(r, 'message', 'parts') is MISSING) or (r.get('leafUuid', MISSING) is not MISSING and r.get('type', MISSING) is not MISSING) or (r.get('messageId', MISSING) is not MISSING and r.get('snapshot', MISSING) is not MISSING) or (r.get('parentSessionId', MISSING) is not MISSING and r.get('agentId', MISSING) is not MISSING) or (r.get('isSidechain', MISSING) is not MISSING and r.get('message', MISSING) is not MISSING and at(r, 'message', 'parts') is MISSING) or (r.get('message', MISSING) is not MISSING and (type(r.get('type', MISSING)) is str and r.get('type', MISSING) in {'assistant', 'user'}) and at(r, 'message', 'parts') is MISSING)
 
 
 def label_of(r):
@@ -3172,10 +3613,12 @@ def label_of(r):
         return 'attachment/file/base64'
     if k == 'attachment' and at(r, 'attachment', 'type') == 'file' and at(r, 'attachment', 'content', 'file') is not MISSING:
         return 'attachment/file/file'
+    if k == 'attachment' and at(r, 'attachment', 'type') == 'already_read_file' and at(r, 'attachment', 'content', 'file', 'content') is not MISSING:
+        return 'attachment/already_read_file/content'
     return None
 
 
-WRITE = {'user': write_0_user, 'assistant': write_1_assistant, 'system': write_2_system, 'attachment/queued_command': write_3_attachment_queued_command, 'queue-operation/content': write_4_queue_operation_content, 'attachment/file/base64': write_5_attachment_file_base64, 'attachment/file/file': write_6_attachment_file_file, 'carry': write_7_carry}
+WRITE = {'user': write_0_user, 'assistant': write_1_assistant, 'system': write_2_system, 'attachment/queued_command': write_3_attachment_queued_command, 'queue-operation/content': write_4_queue_operation_content, 'attachment/file/base64': write_5_attachment_file_base64, 'attachment/file/file': write_6_attachment_file_file, 'attachment/already_read_file/content': write_7_attachment_already_read_file_content, 'carry': write_8_carry}
 
 
 def write(events, c):

@@ -6,7 +6,7 @@ import re
 
 from pond.model.json_text import JsonObject
 from pond.portable import origin
-from pond.portable.blocks import is_address, is_image
+from pond.portable.blocks import PDF, is_address, is_image
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Rewound, Said, Title
 from pond.portable.loss import Losses
 from pond.portable.lowering import Group, Lowering, as_uuid, uuid_of
@@ -103,11 +103,10 @@ class ClaudeCodeLowering(Lowering):
         if inner["type"] == "text":
             return {"type": "text", "text": inner["text"]}
         label, kind, data = _file_label(inner), inner["media_type"], inner["data"]
-        if label == "image/url":
-            return {"type": "image", "source": {"type": "url", "url": data}}
         if label:
-            name = "image" if label == "image" else "document"
-            return {"type": name, "source": {"type": "base64", "media_type": kind, "data": data}}
+            name, _, how = label.partition("/")
+            source = {"type": "url", "url": data} if how == "url" else _base64(kind, data)
+            return {"type": name, "source": source}
         self.losses.add("file-left-out", item.id, part["id"], item.line, kind, len(data))
         return {"type": "text", "text": left_out(f"a file ({kind})")}
 
@@ -195,10 +194,14 @@ def _carrier(message_id: str, time: str, options: JsonObject) -> JsonObject:
 def _file_label(part: JsonObject) -> str | None:
     """Return the block that holds a file; None where there is none for it."""
     if is_address(part["data"]):
-        return "image/url" if is_image(part) else None
+        return "image/url" if is_image(part) else "document/url" if part["media_type"] == PDF else None
     if part["media_type"] in _IMAGES:
         return "image"
-    return "document/base64" if part["media_type"] == "application/pdf" else None
+    return "document/base64" if part["media_type"] == PDF else None
+
+
+def _base64(media_type: str, data: str) -> JsonObject:
+    return {"type": "base64", "media_type": media_type, "data": data}
 
 
 def _agent_id(heading: Heading) -> str:

@@ -23,6 +23,7 @@ class ClaudeCodeOutline(Outline):
 
     inner = "attachment"
     queue = f"{_QUEUE}/content"
+    papers = frozenset(("document/url",))
     renewed = ("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated")
     known = frozenset(("parentUuid", "isSidechain", "gitBranch", "isCompactSummary", "signature"))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pond.model.json_text import Json, JsonObject, encode
 
+PDF = "application/pdf"  # the one type of document that a provider fetches from an address
+
 
 def portable_result(value: Json) -> str | list[JsonObject]:
     """Return the result as one text, or as Parts where it is a list of content blocks; no value is left out."""
@@ -40,7 +42,7 @@ def _file(block: JsonObject) -> JsonObject | None:
         if source.get("type") == "base64" and _texts(source, "media_type", "data"):
             return file_part(source["media_type"], source["data"])
         if source.get("type") == "url" and _texts(source, "url"):
-            return file_part("image/*", source["url"])
+            return file_part("image/*" if block["type"] == "image" else PDF, source["url"])
     if block.get("type") == "input_image" and _texts(block, "image_url"):
         return _from_url(block["image_url"])
     if block.get("type") == "image" and _texts(block, "data", "mimeType"):

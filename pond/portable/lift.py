@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from pond.lang.runtime import CARRIED
 from pond.model.json_text import Json, JsonObject
-from pond.portable.blocks import portable_result
+from pond.portable.blocks import PDF, portable_result
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Item, Rewound, Said, Title
 from pond.portable.leftover import left_over
 from pond.portable.loss import Losses
 from pond.portable.marks import STUB, marked, unmarked
-from pond.portable.outline import Compact, Note, Outline, Queued, Recall, Record
+from pond.portable.outline import Compact, Note, Outline, Queued, Recall, Record, text_of
 from pond.portable.pairing import Pairing
 from pond.portable.queue import Prompt, Queue
 
@@ -319,6 +319,8 @@ class Lift:
         for name in ("id", "type", "media_type", "data", "file_name"):
             if name in part:
                 kept[name] = part[name]
+        if text_of(part["options"], "pond", "as") in self.outline.papers:
+            kept["media_type"] = PDF
         return kept
 
     def _call(self, part: JsonObject, said: Said) -> JsonObject | None:

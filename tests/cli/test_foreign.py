@@ -138,6 +138,40 @@ def test_an_unknown_block_is_content(source: Client, target: str, tmp_path: Path
     assert refused.code == 1
 
 
+def test_a_document_at_an_address_is_no_picture(tmp_path: Path) -> None:
+    """Its type is nowhere said; sent as a picture, it would make the service refuse the request."""
+    source = {"type": "url", "url": "https://plants.invalid/moss"}
+    given = [{"type": "document", "source": source, "title": "moss"}, {"type": "text", "text": "Is it dry?"}]
+    session = session_id("address")
+    row = {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": session, "cwd": "/home/mira"}
+    message = {"timestamp": "2026-01-02T03:04:05.000Z", "message": {"role": "user", "content": given}}
+    file = CLAUDE_CODE.file(tmp_path / "in", session, dumps([{**row, **message}]))
+    done = pond("convert", file, "--to", "codex", "-o", f"{tmp_path}/out/")
+    assert "file left out" in done.err
+    (made_file,) = (tmp_path / "out").rglob("*.jsonl")
+    assert "input_image" not in made_file.read_text(encoding="utf-8")
+    other = tmp_path / "other.jsonl"
+    pond("convert", file, "--to", "canonical", "-o", other)
+    events = [{**event, "source_agent": "gemini-cli"} if event["kind"] == "session" else event for event in rows(other)]
+    for event in events:
+        if event.get("type") == "file":
+            event |= {"media_type": "application/pdf", "options": {}}
+    (tmp_path / "again.jsonl").write_bytes(b"\n".join(dumps(events)))
+    assert pond("convert", tmp_path / "again.jsonl", "--to", "claude-code", "-o", f"{tmp_path}/back/").code == 0
+    (back,) = (tmp_path / "back").rglob("*.jsonl")
+    assert rows(back)[0]["message"]["content"][0] == {"type": "document", "source": source, "title": "moss"}
+
+
+def test_words_in_the_models_place_are_not_the_models(tmp_path: Path) -> None:
+    (file,) = [file.path for file in fixture_files() if file.case == "content-blocks"]
+    pond("convert", file, "--to", "codex", "-o", f"{tmp_path}/out/", "--loss-report", tmp_path / "loss")
+    (made_file,) = (tmp_path / "out").rglob("*.jsonl")
+    assert "No response requested." not in made_file.read_text(encoding="utf-8")
+    assert [entry["class"] for entry in rows(tmp_path / "loss") if entry["kind"] == "harness-message"] == [
+        "context"
+    ] * 2
+
+
 def test_losses_can_be_passed_over_in_silence(tmp_path: Path) -> None:
     file = _with_pdf(tmp_path / "in")
     done = pond("convert", file, "--to", "codex", "-o", f"{tmp_path}/out/", "--on-loss", "ignore")

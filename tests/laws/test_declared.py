@@ -15,6 +15,8 @@ from pond.lang.check import check
 from pond.lang.context import Reading
 from pond.lang.parse import parse
 from pond.portable import origin
+from tests.laws.corpus import fixture_files
+from tests.laws.passage import strict_values
 from tests.laws.rows import TIME, event, item, prompt, result, said, turn
 
 Record = dict[str, Any]
@@ -64,6 +66,7 @@ CLAUDE_TAGS = [
     "system-reminder", "task-notification", "bash-notification", "ide_opened_file", "ide_selection", "ide_diagnostics",
     "bash-stdout", "local-command-caveat", "local-command-stdout", "local-command-stderr", "command-name",
     "command-message", "command-contents", "bash-stderr", "user-prompt-submit-hook", "fork-boilerplate",
+    "tick", "remote-review", "new-diagnostics",
 ]  # fmt: skip
 CLAUDE_TEXTS = [
     *map(block, CLAUDE_TAGS),
@@ -73,6 +76,12 @@ CLAUDE_TEXTS = [
         '<cross-session-message from="a">x</cross-session-message>\nhi',
         '[[<cross-session-message from="a">x</cross-session-message>]]\nhi',
     ),
+    ('<channel source="post">x</channel>\nhi', '[[<channel source="post">x</channel>]]\nhi'),
+    ("<channel-message id=1>\nx\n</channel-message>", "[[<channel-message id=1>\nx\n</channel-message>]]"),
+    ("What is <tick>now</tick> for?", "What is <tick>now</tick> for?"),
+    ('I wrote <channel source="x"> and </channel>.', 'I wrote <channel source="x"> and </channel>.'),
+    ("```\n<tick>\nx\n</tick>\n```\nis mine", "```\n<tick>\nx\n</tick>\n```\nis mine"),
+    ('<channel source="post">\nnever closed', '<channel source="post">\nnever closed'),
     *map(
         whole,
         [
@@ -159,6 +168,11 @@ def named_file(**file: Any) -> Record:
     return {"type": "attachment", "uuid": "q", "timestamp": TIME, "attachment": attachment}
 
 
+def answered_by(model: str) -> Record:
+    record = turn("assistant", [said("No response requested.")])
+    return {**record, "message": {**record["message"], "model": model}}
+
+
 @pytest.mark.parametrize(
     ("record", "expected"),
     [
@@ -177,6 +191,8 @@ def named_file(**file: Any) -> Record:
         (turn("user", "Implement the plan: sow.", planContent="sow"), "[[Implement the plan: sow.]]"),
         (turn("assistant", "Sown."), "Sown."),
         (turn("assistant", "API Error: 500", isApiErrorMessage=True), "[[API Error: 500]]"),
+        (answered_by("<synthetic>"), "[[No response requested.]]"),
+        (answered_by("claude-bench-5"), "No response requested."),
         (turn("user", "hello", isMeta=True), "[[hello]]"),
         (turn("user", "hello", isCompactSummary=True), "[[hello]]"),
     ],
@@ -214,11 +230,17 @@ def linked(url: str) -> Record:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
+def advised(call_id: str) -> Record:
+    advice = {"type": "advisor_result", "text": "Water less."}
+    return {"type": "advisor_tool_result", "tool_use_id": call_id, "content": advice}
+
+
 def reply(**block: Any) -> Record:
     return item("message", role="assistant", content=[block])
 
 
 ABOUT = {"title": "a", "context": "b", "citations": {}, "cache_control": {}}
+SHEETS = {"type": "content", "content": [said("Moss."), said("Fern.")]}
 NOTE = {"type": "text", "media_type": "text/plain", "data": "a"}
 OUTPUT = {"type": "output_text", "text": "a", "annotations": []}
 KNOWN: list[tuple[str, Record, list[str]]] = [
@@ -234,6 +256,10 @@ KNOWN: list[tuple[str, Record, list[str]]] = [
         turn("user", [{"type": "document", "source": NOTE, **ABOUT}]),
         ["text"],
     ),
+    ("claude-code", turn("user", [{"type": "document", "source": {"type": "url", "url": WEB}, **ABOUT}]), ["file"]),
+    ("claude-code", turn("user", [{"type": "document", "source": SHEETS, **ABOUT}]), ["text"]),
+    ("claude-code", turn("user", [{"type": "document", "source": {**SHEETS, "content": "a"}, **ABOUT}]), ["text"]),
+    ("claude-code", turn("assistant", [advised("t")], advisorModel="m", costUSD=0.1), ["tool_result"]),
     ("claude-code", turn("assistant", [{**said("a"), "citations": []}]), ["text"]),
     ("claude-code", queued([said("a")], imagePasteIds=[1]), ["text"]),
     ("claude-code", enqueued([said("a"), {"type": "image", "source": PDF}]), ["text", "file"]),
@@ -283,6 +309,49 @@ def test_a_file_in_another_form_is_carried(file: Record) -> None:
     (message,), heard = read("claude-code", named_file(**file))
     assert (message["role"], message["options"]["pond"]["as"]) == ("system", "carry")
     assert len(heard.noted) == 1
+
+
+READ_BEFORE = {"type": "already_read_file", "content": {"type": "text", "file": {"content": "Moss."}}}
+FOUND = {"type": "search_result", "source": WEB, "title": "a", "content": [said("Moss.")], "citations": {}}
+
+
+@pytest.mark.parametrize(
+    "record", [{**turn("user", ""), "type": "attachment", "attachment": READ_BEFORE}, turn("user", [FOUND])]
+)
+@pytest.mark.rule("model-part-provenance")
+def test_what_the_harness_read_in_is_text_and_injected(record: Record) -> None:
+    (_, part), heard = read("claude-code", {k: v for k, v in record.items() if k != "message" or v["content"]})
+    assert (part["type"], part["text"], part["provenance"]) == ("text", "Moss.", "injected")
+    assert heard.drifted == []
+
+
+def test_a_document_in_several_texts_reads_as_one() -> None:
+    (_, part), _ = read("claude-code", turn("user", [{"type": "document", "source": deepcopy(SHEETS)}]))
+    assert (part["text"], part["provenance"]) == ("Moss.Fern.", "conversational")
+
+
+def test_named_kinds_are_no_drift() -> None:
+    (file,) = [file for file in fixture_files() if file.case == "named-kinds"]
+    for record in strict_values(file.path.read_bytes()):
+        _, heard = read("claude-code", record)
+        assert (heard.drifted, heard.noted) == ([], []), record
+
+
+STREAMED = {"sessionId": "s", "timestamp": 1767812641000}
+
+
+@pytest.mark.parametrize(
+    ("record", "known"),
+    [
+        ({"type": "message", "role": "user", "text": "Dig.", **STREAMED}, False),
+        ({"type": "system", "subtype": "init", "cwd": "/home/ada", "model": "m", **STREAMED}, False),
+        ({"type": "system", "subtype": "away_summary", "uuid": "u", "content": "Dug.", "sessionId": "s"}, True),
+        ({"type": "custom-title", "customTitle": "Beds", "sessionId": "s"}, True),
+        (turn("user", "Dig."), True),
+    ],
+)
+def test_a_stream_that_names_its_session_alike_is_not_claude_codes(record: Record, known: bool) -> None:
+    assert adapter("claude-code").module.detect(record) is known
 
 
 @pytest.mark.parametrize("url", [PNG, WEB])
