@@ -10,12 +10,12 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from pond.cli.losses import show_losses, show_moved, show_resumes, write_losses
-from pond.cli.show import print_json, show_faults
+from pond.cli.show import print_json, show_faults, summary
 from pond.codec.convert import Order
 from pond.codec.output import failed
 from pond.codec.registry import CANONICAL, clients
 from pond.codec.report import Report
-from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
 
 KeepOrigin = Annotated[
     bool,
@@ -81,13 +81,16 @@ def answering() -> Iterator[BinaryIO]:
 
 
 def tell(
-    report: Report, order: Order, output: str | None, loss_report: str | None, as_json: dict[str, Any] | None
+    report: Report, order: Order, output: str | None, loss_report: str | None, json: dict[str, Any] | None
 ) -> int:  # fmt: skip
-    """Say what happened, as JSON where that is given; return the exit code."""
+    """Say what happened, as JSON with these values besides where they are given; return the exit code."""
     if loss_report is not None:
-        write_losses(report, Path(loss_report))
-    if as_json is not None:
-        print_json(as_json, sys.stdout if output else sys.stderr)
+        try:
+            write_losses(report, Path(loss_report))
+        except SourceFault as fault:  # what was converted is told all the same
+            report.diagnostics += fault.diagnostics
+    if json is not None:
+        print_json({**summary(report), **json}, sys.stdout if output else sys.stderr)
     else:
         show_faults(report)
         show_moved(report, order.paths)

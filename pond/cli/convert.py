@@ -10,7 +10,7 @@ from typing import Annotated, BinaryIO
 import typer
 
 from pond.cli.conversion import KeepOrigin, LossReport, MapPath, OnLoss, answering, order_of, target_directory, tell
-from pond.cli.show import Progress, summary
+from pond.cli.show import Progress
 from pond.codec.batch import (
     Job,
     convert_child,
@@ -68,7 +68,7 @@ def run(
         (named, *family), order = with_families(found, order)
         code = max(code, _one(named, order, output, report))
         _children(family, order, output, report)
-    told = tell(report, order, output, loss_report, summary(report) if json else None)
+    told = tell(report, order, output, loss_report, {} if json else None)
     return code or told
 
 

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from pond.cli.conversion import KeepOrigin, LossReport, MapPath, OnLoss, answering, order_of, target_directory, tell
-from pond.cli.show import summary
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
 from pond.config.load import load
@@ -63,7 +62,7 @@ def run(
                 if not json:
                     out.write(os.fsencode(one.path) + b"\n")
     written = [{"session": one.session_id, "client": one.client, "path": str(one.path)} for one in made]
-    return tell(report, order, output, loss_report, {**summary(report), "written": written} if json else None)
+    return tell(report, order, output, loss_report, {"written": written} if json else None)
 
 
 def _chosen(

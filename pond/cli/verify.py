@@ -10,7 +10,7 @@ import typer
 from pond.cli.show import Progress, drift_line, print_json, summary
 from pond.codec.batch import Job, expand
 from pond.codec.report import Report
-from pond.codec.verify import Verdict, verify_job
+from pond.codec.verify import UNKNOWN, Verdict, verify_job
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.render import one_line
 
@@ -54,7 +54,7 @@ def run(
         )
     else:
         _table(totals, report)
-    if missing:
+    if missing or (report.errors and {*totals} == {UNKNOWN}):
         return 2
     return 1 if different or report.errors else 0
 
@@ -110,4 +110,4 @@ def _table(totals: dict[str, Verdict], report: Report) -> None:
 
 
 def _nothing() -> str:
-    return one_line(Diagnostic("source-empty", "no session file was found"))
+    return one_line(Diagnostic("source-none", "no session was found"))

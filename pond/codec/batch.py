@@ -77,7 +77,7 @@ def is_directory(output: str) -> bool:
 
 
 def expand(inputs: list[str], report: Report) -> list[Job]:
-    """Return the files that the inputs name; report what is missing."""
+    """Return the files that the inputs name; report what is missing, and where there is nothing at all."""
     found: list[Job] = []
     for text in inputs:
         path = Path(text)
@@ -89,6 +89,8 @@ def expand(inputs: list[str], report: Report) -> list[Job]:
             found.append(Job(path, text))
         else:
             report.error("source-unreadable", "no such file or directory", text)
+    if not found and not report.diagnostics:
+        report.nothing_found(inputs)
     return [Job(job.path, job.name, job.folder, number) for number, job in enumerate(found)]
 
 

@@ -12,6 +12,7 @@ from typing import BinaryIO
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 
+ELSEWHERE = "name another file, or move this one away"
 _BUFFER = 1 << 18  # a record is a few kilobytes; the system is asked once for many of them
 
 
@@ -66,7 +67,7 @@ class NewFile:
         except FileExistsError:
             if not self.path.is_file() or not filecmp.cmp(written, self.path, shallow=False):
                 what = "a different file is already there; nothing was overwritten"
-                raise SourceFault(Diagnostic("output-exists", what, Span(str(self.path), 0))) from None
+                raise SourceFault(Diagnostic("output-exists", what, Span(str(self.path), 0), help=ELSEWHERE)) from None
         except OSError:
             if self._named is None or self.path.exists():
                 raise

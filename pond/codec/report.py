@@ -54,6 +54,11 @@ class Report:
                 return
         self._counts[seen] += 1
 
+    def nothing_found(self, inputs: Iterable[str]) -> None:
+        """Record that none of the inputs holds a session file."""
+        for text in inputs:
+            self.error("source-none", "no session file was found", text)
+
     def unnamed(self, what: str) -> None:
         """Count a record kind or field the mapping does not name."""
         self.drift[what] = self.drift.get(what, 0) + 1

@@ -26,13 +26,14 @@ from pond.model.json_text import Json, NotJson, decode_strictly
 
 _MOST_DIFFERENCES = 10
 _GONE = object()
+UNKNOWN = "unknown"  # the client of a file that no adapter recognises
 
 
 @dataclass(slots=True)
 class Verdict:
     """What verifying one file showed."""
 
-    client: str = "unknown"
+    client: str = UNKNOWN
     records: int = 0
     equal: int = 0
     report: Report = field(default_factory=Report)

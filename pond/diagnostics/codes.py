@@ -258,6 +258,14 @@ CODES: dict[str, Code] = dict(
             "a zero-byte file",
         ),
         _code(
+            "source-none",
+            "error",
+            "What was named holds no session.",
+            "A run that did nothing should not look like one that went well.",
+            "Name a client's store, or a session file.",
+            "an empty directory",
+        ),
+        _code(
             "source-no-project",
             "error",
             "No working directory, store path or directory says which project the session belongs to.",

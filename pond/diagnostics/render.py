@@ -8,7 +8,7 @@ from pond.diagnostics.diagnostic import Diagnostic
 
 
 def one_line(diagnostic: Diagnostic) -> str:
-    """Return `file:line: code: reason`, readable without the picture."""
+    """Return `file:line: code: reason`, or without the line where none is meant; readable without the picture."""
     where = f"{diagnostic.span}: " if diagnostic.span else ""
     path = f" (at {diagnostic.path})" if diagnostic.path else ""
     times = f" [{diagnostic.count} times]" if diagnostic.count > 1 else ""
@@ -24,7 +24,8 @@ def as_json(diagnostic: Diagnostic) -> dict[str, object]:
     }
     if diagnostic.span:
         out["file"] = diagnostic.span.file
-        out["line"] = diagnostic.span.line
+        if diagnostic.span.line:
+            out["line"] = diagnostic.span.line
         if diagnostic.span.column:
             out["column"] = diagnostic.span.column
     for name in ("path", "help", "rule"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A run of characters on one line of a text file (1-based line and column)."""
+    """A run of characters on one line of a text file (1-based line and column); line 0 is the file as a whole."""
 
     file: str
     line: int
@@ -15,4 +15,6 @@ class Span:
     length: int = 1
 
     def __str__(self) -> str:
+        if not self.line:
+            return self.file
         return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pond.codec.output import NewFile
+from pond.codec.output import ELSEWHERE, NewFile
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
 from pond.diagnostics.span import Span
 from pond.handlers import find
@@ -75,7 +75,7 @@ def export(store: Store, path: Path, selection: Selection, progress: Progress = 
     """Write the sessions selected to a new archive; whatever is written meanwhile, it is one state of the lake."""
     if path.exists() or path.is_symlink():  # said before the work; a file that comes meanwhile stays as well
         what = "a file is already there; nothing was overwritten"
-        raise SourceFault(Diagnostic("output-exists", what, Span(str(path), 0)))
+        raise SourceFault(Diagnostic("output-exists", what, Span(str(path), 0), help=ELSEWHERE))
     ids = tuple(find.session(store, text) for text in selection.sessions)
     selection = replace(selection, sessions=ids)
     # A session is stored last, so whoever looks at the sessions first finds all their messages, and all their parts.

@@ -324,6 +324,55 @@ def test_verify_finds_faults(client: Client, tmp_path: Path) -> None:
     assert told.places() == [(file.name, len(file.read_bytes().splitlines()), "source-not-json")]
 
 
+_TAKERS = {"verify": [], "convert": ["--to", "canonical"], "ingest": ["--lake"]}
+
+
+@pytest.mark.parametrize("verb", _TAKERS)
+@pytest.mark.parametrize("holds", ["", "notes.txt", "journal.jsonl"])
+def test_a_place_without_a_session_is_refused(verb: str, holds: str, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    if holds:
+        (place / holds).write_text("{}\n")
+    more = [*_TAKERS[verb], str(tmp_path / "lake")] if verb == "ingest" else _TAKERS[verb]
+    done = pond(verb, place, *more)
+    assert [(fault.file, fault.line, fault.code) for fault in done.errors] == [(str(place), None, "source-none")], (
+        done.err
+    )
+    assert done.code == 2
+
+
+def test_an_empty_place_beside_a_session_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "place").mkdir()
+    done = pond("verify", tmp_path / "place", CLAUDE_CODE.session(tmp_path / "in", "beside"))
+    assert (done.code, done.errors) == (0, [])
+
+
+def test_verify_of_what_nobody_recognises_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.jsonl").write_text('{"a":1}\n')
+    done = pond("verify", tmp_path / "other.jsonl")
+    assert b"source-unrecognised" in done.out
+    assert done.code == 2
+    beside = pond("verify", tmp_path / "other.jsonl", CLAUDE_CODE.session(tmp_path / "in", "beside"))
+    assert beside.code == 1
+
+
+def test_a_fault_of_a_whole_file_names_no_line(tmp_path: Path) -> None:
+    taken = tmp_path / "loss.jsonl"
+    taken.write_text("mine\n")
+    file = CLAUDE_CODE.session(tmp_path / "in", "whole")
+    asked: list[str | Path] = ["convert", file, "--to", "codex", "-o", f"{tmp_path}/out/", "--loss-report", taken]
+    done = pond(*asked)
+    assert done.code == 1
+    (line,) = [line for line in done.err.splitlines() if "output-exists" in line]
+    assert line.startswith(f"{taken}: output-exists: ")
+    assert "another file" in line
+    assert "to go on" in done.err  # what was converted is told all the same
+    told = json.loads(pond(*asked, "--json").out)
+    assert [("line" in fault, fault["file"]) for fault in told["faults"]] == [(False, str(taken))]
+    assert taken.read_text() == "mine\n"
+
+
 def test_verify_of_nothing_is_refused(tmp_path: Path) -> None:
     done = pond("verify", tmp_path / "absent")
     assert done.code == 2
