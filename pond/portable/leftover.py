@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pond.lang.runtime import kind_of
+from pond.lang.runtime import MISSING, kind_of
 from pond.model.json_text import Json, JsonObject
 from pond.portable.blocks import as_text
 from pond.portable.outline import of, text_of
@@ -11,25 +11,24 @@ _LEFT = "r"  # in the mark `weave`: the item is still in the record
 _LONGEST_NAME = 80
 
 
-def left_over(options: JsonObject) -> list[tuple[str, int]]:
-    """Return what the items are that a message's marks say are still in its record, and how long each is as JSON."""
+def left_over(options: JsonObject) -> list[Json]:
+    """Return the items that a message's marks say are still in its record; MISSING for one that is not found there."""
     weave = of(options, "pond", "weave")
-    found: list[tuple[str, int]] = []
+    found: list[Json] = []
     for path, order in weave.items() if type(weave) is dict else ():
         if type(order) is str and _LEFT in order:
-            count = order.count(_LEFT)
-            items = _items(options, path.split("."), count)
-            found += (
-                [("an item", 0)] * count if items is None else [(_name(item), len(as_text(item))) for item in items]
-            )
+            found += _items(options, path.split("."), order.count(_LEFT))
     return found
 
 
-def _items(options: JsonObject, path: list[str], count: int) -> list[Json] | None:
+def _items(options: JsonObject, path: list[str], count: int) -> list[Json]:
     """Return the list at a path of the record: in the residue, or where the rest of an object on the way is kept."""
     bags = [of(bag, *path[start:]) for name, bag in options.items() if name != "pond" for start in range(len(path))]
-    return next((items for items in bags if type(items) is list and len(items) == count), None)
+    return next((items for items in bags if type(items) is list and len(items) == count), [MISSING] * count)
 
 
-def _name(item: Json) -> str:
-    return (text_of(item, "type") or kind_of(item))[:_LONGEST_NAME]
+def name_and_size(item: Json) -> tuple[str, int]:
+    """Return what an item is, and how long it is as JSON."""
+    if item is MISSING:
+        return "an item", 0
+    return (text_of(item, "type") or kind_of(item))[:_LONGEST_NAME], len(as_text(item))

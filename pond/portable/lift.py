@@ -8,7 +8,7 @@ from pond.lang.runtime import CARRIED
 from pond.model.json_text import Json, JsonObject
 from pond.portable.blocks import PDF, portable_result
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Item, Rewound, Said, Title
-from pond.portable.leftover import left_over
+from pond.portable.leftover import left_over, name_and_size
 from pond.portable.loss import Losses
 from pond.portable.marks import STUB, marked, unmarked
 from pond.portable.outline import Compact, Note, Outline, Queued, Recall, Record, text_of
@@ -64,7 +64,7 @@ class Lift:
             self.losses.add("repeat", message_id, line=line)
             return _NOTHING
         if type(pond) is dict and "weave" in pond:
-            for what, size in left_over(options):
+            for what, size in map(name_and_size, left_over(options)):
                 self.losses.add("block-left-out", message_id, line=line, what=what, size=size)
         role = head.get("role")
         # Of a message and one part only a user's can be a person's.
@@ -397,9 +397,9 @@ class Lift:
 
 
 def _contents(events: list[JsonObject]) -> list[list[Json]]:
-    """Return what the parts of a record say, without ids and residue."""
+    """Return what the parts of a record say, without ids and residue, and what is no part."""
     parts = (event for event in events if event["kind"] == "part")
-    return [[part.get(name) for name in ("type", *_SAYING)] for part in parts]
+    return [left_over(events[0]["options"]), *([part.get(name) for name in ("type", *_SAYING)] for part in parts)]
 
 
 _SAYING = ("text", "name", "params", "call_id", "result", "data")

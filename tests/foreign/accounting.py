@@ -52,12 +52,17 @@ def _unnamed_items(source: Passage, made: Made) -> Iterator[str]:
     """Yield the messages with items that became no Part, unless just as many losses name them."""
     named = Counter(loss.message for loss in made.losses if loss.kind == _ITEM)
     repeats = {loss.message for loss in made.losses if loss.kind == "repeat"}
-    for message in source.messages:
-        marks = message["options"].get("pond")
-        weave = marks.get("weave", {}) if type(marks) is dict else {}
-        items = sum(order.count("r") for order in weave.values())
-        if items != named[message["id"]] and message["id"] not in repeats:
-            yield f"{items} items left in the record, {named[message['id']]} named: {message['id']}"
+    left = {message["id"]: _items_left(message) for message in source.messages}
+    for message, items in left.items():
+        known = left.get(message.rpartition("~")[0] or message, 0) if message in repeats else named[message]
+        if items != known:
+            yield f"{items} items left in the record, {known} named: {message}"
+
+
+def _items_left(message: JsonObject) -> int:
+    marks = message["options"].get("pond")
+    weave = marks.get("weave", {}) if type(marks) is dict else {}
+    return sum(order.count("r") for order in weave.values())
 
 
 def misnamed(source: Passage, made: Made) -> list[str]:
