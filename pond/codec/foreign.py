@@ -25,7 +25,7 @@ from pond.portable.conversation import Heading
 from pond.portable.foreign import Foreign, Thread, heading_of, row_of
 from pond.portable.loss import CONTENT, KINDS, Losses
 from pond.portable.lowering import Group
-from pond.portable.outline import Outline, Recall, Record
+from pond.portable.outline import Outline, Recall, Record, text_of
 from pond.portable.sound import sound, sound_session
 
 
@@ -163,8 +163,8 @@ def opening(row: JsonObject, first: Group | None) -> Outline:
     outline = outline_of(row)
     if first:
         options = first[0]["options"]
-        pond, source = options.get("pond"), options.get("source")
-        label = pond.get("as", "") if type(pond) is dict else ""
+        source = options.get("source")
+        label = text_of(options, "pond", "as") or ""
         outline.look(Record(first, label, source if type(source) is dict else {}, False, 0))
     return outline
 

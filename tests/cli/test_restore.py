@@ -8,6 +8,8 @@ import pytest
 
 from pond.model.equal import same
 from tests.cli.command import Done, pond
+from tests.foreign import hostile
+from tests.foreign.road import write_events
 from tests.handlers.stored import files_below
 from tests.lake.build import SUBAGENTS, TOURS, lake
 from tests.laws.corpus import fixture_folders
@@ -121,3 +123,14 @@ def test_another_file_in_the_way_stays(place: Path, tmp_path: Path) -> None:
     assert (done.code, done.out) == (1, b"")
     assert [fault.code for fault in done.errors] == ["output-exists"]
     assert mine.read_bytes() == b"mine\n"
+
+
+@pytest.mark.parametrize("agent", STORES)
+def test_a_stored_label_that_is_no_text_breaks_nothing(agent: str, tmp_path: Path) -> None:
+    events = [hostile.session(agent=agent), *hostile.asked(), *hostile.answered()]
+    events[1]["options"] = {"pond": {"as": ["odd"]}}
+    source = write_events(events, tmp_path)
+    assert pond("ingest", source, "--lake", tmp_path / "lake").code == 0
+    done = restore(tmp_path / "lake", hostile.ID, "--to", OTHER[agent], "-o", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert "not usable (1)" in done.err
