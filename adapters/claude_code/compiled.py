@@ -4,7 +4,7 @@
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
 from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of
 
-DIGEST = '99918d0cd5c8464e'
+DIGEST = 'da7d8c0d33493a2b'
 COMPILER = 8
 CLIENT = 'claude-code'
 MAP = 1
@@ -1752,7 +1752,8 @@ def read_1_assistant(r, c):
                         p['options'] = o
                         p0.append(p)
                         continue
-                c.drift('source-drift-kind', 'assistant/' + kind, ())
+                if kind not in {'fallback', 'redacted_thinking'}:
+                    c.drift('source-drift-kind', 'assistant/' + kind, ())
             else:
                 c.drift('source-drift-kind', 'assistant/' + kind_of(b), ())
             if left is None:
@@ -2186,7 +2187,7 @@ def write_1_assistant(events, c):
 
 
 def read_2_system(r, c):
-    # 'system': line 200 of the mapping
+    # 'system': line 202 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'system'}
     absent = spelling = None
@@ -2304,7 +2305,7 @@ def write_2_system(events, c):
 
 
 def read_3_attachment_queued_command(r, c):
-    # 'attachment/queued_command': line 215 of the mapping
+    # 'attachment/queued_command': line 217 of the mapping
     r__attachment = r['attachment']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/queued_command'}
@@ -2622,7 +2623,7 @@ def write_3_attachment_queued_command(events, c):
 
 
 def read_4_queue_operation_content(r, c):
-    # 'queue-operation/content': line 234 of the mapping
+    # 'queue-operation/content': line 236 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'queue-operation/content'}
     absent = spelling = None
@@ -2899,7 +2900,7 @@ def write_4_queue_operation_content(events, c):
 
 
 def read_5_attachment_file_base64(r, c):
-    # 'attachment/file/base64': line 258 of the mapping
+    # 'attachment/file/base64': line 260 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content['file']
@@ -3085,7 +3086,7 @@ def write_5_attachment_file_base64(events, c):
 
 
 def read_6_attachment_file_file(r, c):
-    # 'attachment/file/file': line 273 of the mapping
+    # 'attachment/file/file': line 275 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content.get('file')
@@ -3227,7 +3228,7 @@ def write_6_attachment_file_file(events, c):
 
 
 def read_7_attachment_already_read_file_content(r, c):
-    # 'attachment/already_read_file/content': line 287 of the mapping
+    # 'attachment/already_read_file/content': line 289 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content['file']
@@ -3366,7 +3367,7 @@ def write_7_attachment_already_read_file_content(events, c):
 
 
 def read_8_carry(r, c):
-    # 'carry': line 331 of the mapping
+    # 'carry': line 333 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None

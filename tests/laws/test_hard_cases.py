@@ -90,10 +90,12 @@ def test_case_01_unknown_kinds_are_carried_and_counted(in_claude: Store, in_code
 
 
 def test_case_01_unknown_blocks_keep_their_place(in_claude: Store) -> None:
-    """Case 1: a block nobody listed stays between its neighbours."""
-    blocks = [said("before"), {"type": "redacted_thinking", "data": "x"}, said("after"), {"type": "fallback"}]
-    passage = in_claude.row(turn("assistant", blocks))
-    assert [part["text"] for part in passage.parts] == ["before", "after"]
+    """Case 1: a block that no rule takes stays between its neighbours; it is drift where nobody listed it."""
+    for name, drift in (("redacted_thinking", {}), ("fallback", {}), ("sundial", {"assistant/sundial": 2})):
+        blocks = [said("before"), {"type": name, "data": "x"}, said("after"), {"type": name}]
+        passage = in_claude.row(turn("assistant", blocks))
+        assert [part["text"] for part in passage.parts] == ["before", "after"]
+        assert passage.report.drift == drift
 
 
 def test_case_02_one_record_two_messages(in_claude: Store) -> None:
