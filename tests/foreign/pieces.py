@@ -106,12 +106,6 @@ def on_the_side(passage: Passage) -> set[str]:
     return set() if not marked or marked[0][1] else {message_id for message_id, side in marked if side}
 
 
-def in_the_queue(passage: Passage) -> set[str]:
-    """Return the messages that only tell of a prompt in Claude Code's queue: they are no turns where they stand."""
-    labels = ((m["id"], m["options"].get("pond")) for m in passage.messages)
-    return {own for own, pond in labels if type(pond) is dict and pond.get("as") == "queue-operation/content"}
-
-
 def _residue(message: JsonObject) -> JsonObject:
     source = message["options"].get("source")
     return source if type(source) is dict else {}

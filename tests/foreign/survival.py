@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pond.model.json_text import Json
 from pond.portable.loss import Loss
 from pond.portable.marks import unmarked
-from tests.foreign.pieces import SPEECH, Piece, exactly, in_the_queue, on_the_side, pieces
+from tests.foreign.pieces import SPEECH, Piece, exactly, on_the_side, pieces
 from tests.foreign.road import Made
 from tests.laws.passage import Passage
 
@@ -96,7 +96,7 @@ def survives(source: Passage, made: Made) -> None:
     _really_said(told, named)
     main, children = made.sessions()
     found = list(pieces(main.rows))
-    queued = in_the_queue(source)
+    queued = source.queued
     turns = _without(found, _expected([piece for piece in told if piece.message in queued], SPEECH, named))
     _same_speech([piece for piece in told if piece.message not in aside | queued], turns, named)
     _same_results([piece for piece in told if piece.message not in aside], found, named)

@@ -38,6 +38,12 @@ class Passage:
     def parts(self) -> list[JsonObject]:
         return [event for event in self.rows if event["kind"] == "part"]
 
+    @property
+    def queued(self) -> set[str]:
+        """Return the messages that only tell of a prompt in Claude Code's queue: they are no turns where they stand."""
+        labels = ((message["id"], message["options"].get("pond")) for message in self.messages)
+        return {own for own, pond in labels if type(pond) is dict and pond.get("as") == "queue-operation/content"}
+
 
 def read(path: Path, client: str | None = None, project: str | None = None) -> Passage:
     """Read a session file into canonical events."""

@@ -41,10 +41,13 @@ class Scenario:
     sessions: list[Passage]
 
     def positions(self, session: Passage) -> list[int]:
-        """Return which of the things said stand in a session, in the session's order."""
+        """Return which of the things said stand in a session, in the session's order; each has a row of its own."""
         roles = {message["id"]: message["role"] for message in session.messages}
+        queued = session.queued
         found: list[int] = []
         for part in session.parts:
+            if part["message_id"] in queued:
+                continue
             role = roles[part["message_id"]]
             fitting = [n for n, said in enumerate(self.said) if said.fits(role, part, self._provenance(said))]
             # The same words may be said twice: prefer the place that keeps the order.
