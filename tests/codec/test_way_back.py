@@ -17,7 +17,7 @@ HEAD = (
 SAID = (
     '{"timestamp":"2026-04-02T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"assistant",%s}}'
 )
-EVENT = '{"timestamp":"2026-04-02T00:00:01.000Z","type":"event_msg","payload":{"type":"agent_message",%s}}'
+EVENT = '{"timestamp":"2026-04-02T00:00:01.000Z","type":"event_msg","payload":{"type":"turn_diff",%s}}'
 
 
 def back(path: Path, *lines: str, to: str = "codex") -> tuple[list[bytes], Report]:
