@@ -20,6 +20,7 @@ Result = TypeVar("Result")
 Spread: TypeAlias = Generator[Result | object, None, None]
 DIED = object()  # the result of work whose process did not live to tell
 
+_STOPS = (signal.SIGINT, signal.SIGTERM)
 _NUMBER = array("q").itemsize
 _CHUNK = 1 << 16
 
@@ -36,9 +37,14 @@ def spread(work: Callable[[int], Result], first_to_last: Sequence[int], count: i
         gc.freeze()  # what is here stays here: the collector of a child need not touch, and so copy, it
         children: dict[int, int] = {}  # the pipe its results come by -> process
         try:
-            for _ in range(count):
-                pipe, process = _fork(work, queue.fileno())
-                children[pipe] = process
+            # A signal waits until every process is known here, and knows there what to do about it.
+            held = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+            try:
+                for _ in range(count):
+                    pipe, process = _fork(work, queue.fileno(), held)
+                    children[pipe] = process
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, held)
             yield from _in_order(_results(children), len(first_to_last))
         finally:
             gc.unfreeze()
@@ -83,7 +89,7 @@ def _results(children: dict[int, int]) -> Iterator[tuple[int, object]]:
                 del waiting[:end]
 
 
-def _fork(work: Callable[[int], object], queue: int) -> tuple[int, int]:
+def _fork(work: Callable[[int], object], queue: int, held: set[int]) -> tuple[int, int]:
     """Start a process; return the pipe its results come by, and its number."""
     reading, writing = os.pipe()
     process = os.fork()
@@ -92,8 +98,9 @@ def _fork(work: Callable[[int], object], queue: int) -> tuple[int, int]:
         return reading, process
     code = 1
     try:
-        for stop in (signal.SIGINT, signal.SIGTERM):
+        for stop in _STOPS:
             signal.signal(stop, _leave)
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
         os.close(reading)
         with open(writing, "wb") as out:
             while taken := os.read(queue, _NUMBER):

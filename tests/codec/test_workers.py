@@ -2,12 +2,15 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from pond.codec.workers import DIED, spread
+from tests.house.tree import ROOT
 
 
 def test_results_come_in_the_order_of_their_numbers() -> None:
@@ -74,3 +77,25 @@ def test_whoever_stops_asking_stops_the_processes(tmp_path: Path) -> None:
     for process in tmp_path.iterdir():
         with pytest.raises(ProcessLookupError):
             os.kill(int(process.name), 0)
+
+
+_STOPPED_AT_BIRTH = """
+import os, signal
+from pond.codec import workers
+
+fork = os.fork
+
+def fork_and_stop():
+    process = fork()
+    if not process:
+        os.kill(os.getpid(), signal.SIGINT)
+    return process
+
+os.fork = fork_and_stop
+assert list(workers.spread(str, range(3), 2)) == [workers.DIED] * 3
+"""
+
+
+def test_a_process_that_is_stopped_as_it_begins_says_nothing() -> None:
+    done = subprocess.run([sys.executable, "-c", _STOPPED_AT_BIRTH], capture_output=True, timeout=60, cwd=ROOT)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
