@@ -23,11 +23,15 @@ class Logs:
     whole: dict[Path, bytes]
 
     def shorten(self, seed: int) -> None:
-        """Leave the first records of most files, as if their sessions were still going on; take some files away."""
+        """Leave the first records of most files, as if their sessions were still going on; take some files away.
+
+        What is left shows where the session runs: `ingest` keeps what a younger one shows instead (`lake-immutable`).
+        """
         drawn = random.Random(seed)
         for file, content in sorted(self.whole.items()):
             lines = content.splitlines(keepends=True)
-            kept = drawn.choice((0, len(lines), *[drawn.randint(1, len(lines))] * 3))
+            shown = next((number for number, line in enumerate(lines, 1) if b'"cwd":' in line), len(lines))
+            kept = drawn.choice((0, len(lines), *[drawn.randint(shown, len(lines))] * 3))
             if kept:
                 file.write_bytes(b"".join(lines[:kept]))
             else:
