@@ -63,9 +63,6 @@ class Lift:
         if "~" in message_id and self._says_the_same(events):
             self.losses.add("repeat", message_id, line=line)
             return _NOTHING
-        if type(pond) is dict and "weave" in pond:
-            for what, size in map(name_and_size, left_over(options)):
-                self.losses.add("block-left-out", message_id, line=line, what=what, size=size)
         role = head.get("role")
         # Of a message and one part only a user's can be a person's.
         human = role != ASSISTANT and (role == USER or len(events) > 2) and _is_human(events)
@@ -74,6 +71,9 @@ class Lift:
             sent = self._unqueued(events, role, residue)
             if sent:
                 return [*sent, *self.items(events, line)]
+        if type(pond) is dict and "weave" in pond:
+            for what, size in map(name_and_size, left_over(options)):
+                self.losses.add("block-left-out", message_id, line=line, what=what, size=size)
         note = None
         if self._heeds is None or label in self._heeds:
             note = self.outline.look(self._seen(events, label, residue, human, line))

@@ -393,3 +393,10 @@ def test_any_day_at_the_queue(data: st.DataObject) -> None:
     with scratch() as folder:
         texts, _ = conversation(folder, *day.rows[2:])
         assert ["begin", "begun", *texts] == [*day.said, *day.waiting]
+
+
+def test_a_block_without_a_rule_is_named_once_behind_a_prompt_that_was_sent(tmp_path: Path) -> None:
+    answer = turn("assistant", [said("dug"), {"type": "sundial"}], "a4", timestamp=at(4))
+    found, made = conversation(tmp_path, queue("enqueue", "dig", 1), queue("dequeue", None, 2), answer)
+    assert found == ["dig", "dug"]
+    assert [loss.what for loss in made.losses if loss.kind == "block-left-out"] == ["sundial"]
