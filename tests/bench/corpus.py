@@ -83,7 +83,7 @@ class Kind:
     weight: int
     sizes: Sizes
     make: Make
-    answer: "Kind | None" = None  # what follows it: a tool's result, right away or after `_BETWEEN` others
+    answer: "Kind | None" = None  # what follows it, right away or after `_BETWEEN` others: a call's result, say
 
 
 class Session:
@@ -217,6 +217,11 @@ def _queue(session: Session, size: int) -> Record:
     return {"type": "queue-operation", **operation, "sessionId": session.id}
 
 
+def _dequeued(session: Session, _: int) -> Record:
+    operation = {"operation": "dequeue", "timestamp": session.now()}
+    return {"type": "queue-operation", **operation, "sessionId": session.id}
+
+
 def _snapshot(session: Session, size: int) -> Record:
     backups = {
         f"src/{session.texts.token(12)}.py": {"backupFileName": session.texts.token(24), "version": n}
@@ -246,7 +251,7 @@ CLAUDE_CODE = [
     Kind(571, Sizes(502, 879, 13676, 60000, 107867), _attachment),
     Kind(884, Sizes(567, 607, 2094, 33911, 91780), _progress),
     Kind(200, Sizes(446, 678, 850, 1623, 1887), _system),
-    Kind(161, Sizes(139, 174, 8553, 46841, 47716), _queue),
+    Kind(81, Sizes(166, 217, 27690, 47715, 47715), _queue, Kind(0, Sizes(137, 138, 138, 138, 138), _dequeued)),
     Kind(143, Sizes(236, 611, 1933, 4571, 4571), _snapshot),
     Kind(1000, Sizes(83, 105, 236, 343, 343), _small),
 ]
