@@ -217,7 +217,8 @@ class SessionReader:
                         if record is not NOT_PLAIN:
                             report.unnamed("(not an object)")
                             seq += 1
-                            yield [_carry_value(record, context)]
+                            value = _bounded(record, context) if len(line) > limit else record
+                            yield [_carry_value(value, context)]
                         continue
                 read = reader_of(record)
                 if read in observed:
