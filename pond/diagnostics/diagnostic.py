@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from pond.diagnostics.codes import CODES
 from pond.diagnostics.span import Span
@@ -31,6 +33,16 @@ class PondError(Exception):
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__("; ".join(d.message for d in diagnostics))
         self.diagnostics = diagnostics
+
+    def __reduce__(self) -> tuple[Callable[..., PondError], tuple[type[PondError], tuple[object, ...], dict[str, Any]]]:
+        # It travels between processes; a subclass may be made from other things than diagnostics.
+        return _made_again, (type(self), self.args, self.__dict__)
+
+
+def _made_again(kind: type[PondError], args: tuple[object, ...], state: dict[str, Any]) -> PondError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class MappingError(PondError):

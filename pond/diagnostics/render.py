@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pond.diagnostics.diagnostic import Diagnostic
+from pond.diagnostics.visible import one_line_of, visible
 
 
 def one_line(diagnostic: Diagnostic) -> str:
-    """Return `file:line: code: reason`, or without the line where none is meant; readable without the picture."""
+    """Return `file:line: code: reason`, or without the line where none is meant; readable without the picture.
+
+    Names and values out of files stand in it: whatever they hold, it is one line, and steers no terminal.
+    """
     where = f"{diagnostic.span}: " if diagnostic.span else ""
     path = f" (at {diagnostic.path})" if diagnostic.path else ""
     times = f" [{diagnostic.count} times]" if diagnostic.count > 1 else ""
-    return f"{where}{diagnostic.code}: {diagnostic.message}{path}{times}"
+    return one_line_of(f"{where}{diagnostic.code}: {diagnostic.message}{path}{times}")
+
+
+def with_help(diagnostic: Diagnostic) -> str:
+    """Return the one line, and what helps."""
+    return one_line(diagnostic) + (one_line_of(f" ({diagnostic.help})") if diagnostic.help else "")
 
 
 def as_json(diagnostic: Diagnostic) -> dict[str, object]:
@@ -38,18 +47,18 @@ def as_json(diagnostic: Diagnostic) -> dict[str, object]:
 
 def picture(diagnostic: Diagnostic, source: str) -> str:
     """Return the compiler-style rendering: message, place, source line with caret, help and rule."""
-    lines = [f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.message}"]
+    lines = [one_line_of(f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.message}")]
     span = diagnostic.span
     if span:
-        lines.append(f"  --> {span}")
+        lines.append(one_line_of(f"  --> {span}"))
         text = source.splitlines()
         if 0 < span.line <= len(text) and span.column:
             number = str(span.line)
             pad = " " * len(number)
             caret = " " * (span.column - 1) + "^" * max(1, span.length)
-            lines += [f" {pad} |", f" {number} | {text[span.line - 1]}", f" {pad} | {caret}"]
+            lines += [f" {pad} |", f" {number} | {visible(text[span.line - 1])}", f" {pad} | {caret}"]
     if diagnostic.help:
-        lines.append(f"   = help: {diagnostic.help}")
+        lines.append(one_line_of(f"   = help: {diagnostic.help}"))
     if diagnostic.rule:
         lines.append(f"   = rule: {diagnostic.rule}")
     return "\n".join(lines)

@@ -82,7 +82,7 @@ Provenance = TypeAliasType(
 ProjectOrigin = TypeAliasType(
     "ProjectOrigin",
     Annotated[
-        Literal["record", "path", "directory", "argument"],
+        Literal["record", "copied", "path", "directory", "argument"],
         Field(description="Which fact of the source gave a Session its project."),
     ],
 )
@@ -276,6 +276,12 @@ class MessageSummary(Strict):
         Field(description="Its conversational text, or the `content` of a system message. Empty where there is none."),
     ]
     parts_summary: Annotated[list[PartSummary], Field(description="Its parts in order.")]
+    again: Annotated[
+        bool | MISSING,
+        Field(
+            description="True where the message only says a prompt that an earlier one says: its `text` is empty then. Absent otherwise."
+        ),
+    ] = MISSING
 
 
 class IngestedSession(Strict):
@@ -366,6 +372,12 @@ class PondMarks(Strict):
         Field(
             alias="with",
             description="True where this Message comes from the same source record as the Message before it.",
+        ),
+    ] = MISSING
+    again: Annotated[
+        bool | MISSING,
+        Field(
+            description="True where this Message says a prompt that an earlier Message of the session said: a client that queues prompts writes them down more than once. To read, count and search, the earlier one is the prompt."
         ),
     ] = MISSING
     repeat_of: Annotated[

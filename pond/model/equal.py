@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import orjson
 import xxhash
 
-from pond.model.json_text import Json, encode_exactly
+from pond.model.json_text import Json, Numeral, encode_exactly
 
 
 def same(left: Json, right: Json) -> bool:
@@ -28,9 +26,19 @@ def fingerprint(value: Json) -> bytes:
 
 
 def _sorted(value: Json) -> Json:
+    """Return a value whose objects have their keys in order."""
+    # Loops, not comprehensions: those take a second frame a level, and a record may be as deep as the stack allows.
     if type(value) is dict:
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if type(value) is list else value
+        members: Json = {}
+        for key in sorted(value):
+            members[key] = _sorted(value[key])
+        return members
+    if type(value) is list:
+        items = []
+        for item in value:
+            items.append(_sorted(item))
+        return items
+    return value
 
 
 def first_difference(left: Json, right: Json, path: str = "$") -> str | None:
@@ -50,18 +58,15 @@ def first_difference(left: Json, right: Json, path: str = "$") -> str | None:
             if found := first_difference(a, b, f"{path}[{index}]"):
                 return found
         return None if len(left) == len(right) else f"{path}: {len(left)} items became {len(right)}"
-    if isinstance(left, float):
-        equal = left.hex() == right.hex()
-    elif isinstance(left, Decimal):
-        equal = str(left) == str(right)
-    else:
-        equal = left == right
+    equal = left.hex() == right.hex() if isinstance(left, float) else left == right
     return None if equal else f"{path}: {_short(left)} became {_short(right)}"
 
 
 def _kind(value: Json) -> str:
+    if type(value) is Numeral:
+        return "integer" if value.is_integer else "number"
     names = {dict: "object", list: "array", str: "string", int: "integer", float: "number", bool: "boolean"}
-    return names.get(type(value), "null" if value is None else "number")
+    return names.get(type(value), "null")
 
 
 def _short(value: Json) -> str:

@@ -7,14 +7,25 @@ pond does: half characters and numbers beyond a double included.
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
 
-from pond.model.json_text import Json, JsonObject
-from pond.model.validate import ALLOWED, PROVENANCES
+import msgspec
+import orjson
 
+from pond.model.json_text import LONG, Json, JsonObject
+
+# Which Parts a role's slot may hold; the schema says the same of a message that travels whole.
+ALLOWED: dict[str, frozenset[str]] = {
+    "system": frozenset(),
+    "user": frozenset(("text", "file")),
+    "assistant": frozenset(("text", "file", "reasoning", "tool_call", "tool_result", "tool_approval_request")),
+    "tool": frozenset(("tool_result", "tool_approval_response")),
+}
+PROVENANCES = ("conversational", "injected")
 _TIME = re.compile(
     r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}([0-9]{3})?Z"
 )
+_is_time = _TIME.fullmatch
 _ANY = object
 Fields: TypeAlias = tuple[dict[str, type], dict[str, type]]
 _COMMON: dict[str, type] = {"kind": str, "id": str, "options": dict}
@@ -41,7 +52,11 @@ _IDS = ("id", "session_id", "message_id", "parent_session_id", "parent_message_i
 _TIMES = ("created_at", "timestamp")
 
 
-def misfit(event: JsonObject, role: Json = None) -> str | None:
+# A field, and what is wrong with it.
+Misfit: TypeAlias = tuple[str, str]
+
+
+def misfit(event: JsonObject, role: Json = None) -> Misfit | None:
     """Return what is wrong with an event, or None; `role` is that of the message a part belongs to."""
     match event.get("kind"):
         case "session":
@@ -49,41 +64,95 @@ def misfit(event: JsonObject, role: Json = None) -> str | None:
         case "message":
             own = event.get("role")
             if type(own) is not str or own not in ALLOWED:
-                return f"`role`: expected one of {', '.join(ALLOWED)}, found {own!r}"
+                return "role", f"expected one of {', '.join(ALLOWED)}, found {own!r}"
             return _misfit(event, SYSTEM if own == "system" else MESSAGE)
         case "part":
             return _part_misfit(event, role)
-    return f"`kind`: expected session, message or part, found {event.get('kind')!r}"
+    return "kind", f"expected session, message or part, found {event.get('kind')!r}"
 
 
-def _part_misfit(part: JsonObject, role: Json) -> str | None:
+def _part_misfit(part: JsonObject, role: Json) -> Misfit | None:
     kind = part.get("type")
     if type(kind) is not str or kind not in PARTS:
-        return f"`type`: expected one of {', '.join(PARTS)}, found {kind!r}"
-    if type(role) is not str or kind not in ALLOWED.get(role, ()):
-        return f"a {role} message holds no {kind} part"
+        return "type", f"expected one of {', '.join(PARTS)}, found {kind!r}"
+    if type(role) is str and kind not in ALLOWED.get(role, PARTS):  # of a role that is none, its message tells
+        return "type", f"a {role} message holds no {kind} part"
     if part.get("provenance") not in PROVENANCES:
-        return f"`provenance`: expected `conversational` or `injected`, found {part.get('provenance')!r}"
+        return "provenance", f"expected `conversational` or `injected`, found {part.get('provenance')!r}"
     return _misfit(part, PARTS[kind])
 
 
-def _misfit(event: JsonObject, fields: Fields) -> str | None:
+def _misfit(event: JsonObject, fields: Fields) -> Misfit | None:
     must, may = fields
     for name, kind in must.items():
         if name not in event:
-            return f"`{name}`: expected {_name(kind)}, found nothing"
+            return name, f"expected {_name(kind)}, found nothing"
     for name, value in event.items():
         known = must.get(name) or may.get(name)
         if known is None:
-            return f"`{name}`: no such field"
+            return name, "no such field"
         if known is not _ANY and type(value) is not known:
-            return f"`{name}`: expected {_name(known)}, found {type(value).__name__}"
+            return name, f"expected {_name(known)}, found {_name(type(value))}"
         if name in _IDS and not value:
-            return f"`{name}`: expected a name, found nothing"
-        if name in _TIMES and not _TIME.fullmatch(value):
-            return f"`{name}`: expected a time like 2026-01-02T03:04:05.678Z, found {value!r}"
+            return name, "expected a name, found nothing"
+        if name in _TIMES and not _is_time(value):
+            return name, f"expected a time like 2026-01-02T03:04:05.678Z, found {value!r}"
     return None
 
 
 def _name(kind: type) -> str:
-    return {str: "text", bool: "true or false", dict: "an object"}.get(kind, "a value")
+    names = {str: "text", bool: "true or false", dict: "an object", list: "a list", type(None): "null"}
+    return names.get(kind, "a value" if kind is _ANY else "a number")
+
+
+# --- the same, while decoding ----------------------------------------------------------------------------------------
+
+
+def shaped(line: bytes) -> JsonObject | None:
+    """Return the message or part of a line that is spelled as pond spells it and has no misfit; None for any other.
+
+    What is None here may be sound all the same: `decode` and `misfit` tell. Whether the part fits the message's role is
+    not looked at.
+    """
+    decoder = _of_message.get(line[:_HEAD])
+    if decoder is None:
+        start = line.find(_TYPE) + len(_TYPE)
+        decoder = _of_part.get(line[start : line.find(b'"', start)])
+    if decoder is None or len(line) > LONG:
+        return None
+    try:
+        event: JsonObject = decoder.decode(line)
+        if "timestamp" in event and not _is_time(event["timestamp"]):
+            return None
+        # A field that is none of its own is gone by now, and shows as a difference.
+        return event if _dumps(event, None, _NEWLINE) == line else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError):
+        return None
+
+
+def _constraint(name: str, kind: type) -> Any:
+    if name in _IDS:
+        return Annotated[str, msgspec.Meta(min_length=1)]
+    if name == "provenance":
+        return Literal[PROVENANCES]
+    return Any if kind is _ANY else dict[str, Any] if kind is dict else kind
+
+
+def _typed(fields: Fields, **known: str) -> msgspec.json.Decoder[Any]:
+    must, may = fields
+    types = {name: _constraint(name, kind) for name, kind in must.items()}
+    types |= {name: Literal[value] for name, value in known.items()}
+    types |= {name: NotRequired[_constraint(name, kind)] for name, kind in may.items()}
+    return msgspec.json.Decoder(TypedDict("Event", types))  # type: ignore[operator]
+
+
+_HEAD = len(b'{"kind":"message","role":"user"')  # enough to tell the roles apart
+_TYPE = b',"type":"'
+_of_part = {kind.encode(): _typed(fields, kind="part", type=kind) for kind, fields in PARTS.items()}
+_of_message = {
+    f'{{"kind":"message","role":"{role}"'.encode()[:_HEAD]: _typed(
+        SYSTEM if role == "system" else MESSAGE, kind="message", role=role
+    )
+    for role in ALLOWED
+}
+_dumps, _NEWLINE = orjson.dumps, orjson.OPT_APPEND_NEWLINE

@@ -1,15 +1,16 @@
 """JSON text to values and back without changing a value.
 
-In memory a JSON value is dict, list, str, int, finite float, bool or None; a number that no double can hold (1e400,
-NaN, Infinity) is a `Decimal`. The fast library is used wherever it can be *proved* exact for the line at hand: a line
-that re-encodes to its own bytes lost nothing. Everything else takes a slower, exact road.
+In memory a JSON value is dict, list, str, int, finite float, bool or None; a number that Python's own types do not hold
+(1e400, NaN, an integer of 5,000 digits) is a `Numeral`. The fast library is used wherever it can be *proved* exact for
+the line at hand: a line that re-encodes to its own bytes lost nothing. Everything else takes a slower, exact road.
 """
 
 from __future__ import annotations
 
 import json
+import mmap
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from math import isinf
 from typing import Any, TypeAlias
 
@@ -25,12 +26,39 @@ _NEWLINE = orjson.OPT_APPEND_NEWLINE
 _exact_decoder = msgspec.json.Decoder()
 
 
+class Numeral:
+    """A number too large for a float, or with more digits than Python makes an int of, as its JSON text.
+
+    Python refuses very long integers because its conversion takes quadratic time, and that limit belongs to the whole
+    process. A text needs no conversion: it is exact, and as cheap as its length. It is no dataclass: the fast encoder
+    would write one as an object.
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Numeral and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return self.text
+
+    @property
+    def is_integer(self) -> bool:
+        return self.text.lstrip("-").isdigit()
+
+
 class _PlainFloats(dict[str, float]):
-    """The floats that are spelled as the encoder spells them, by their text; a few are remembered: many come again."""
+    """The floats that the encoder spells no longer than their text is; a few are remembered: many come again."""
 
     def __missing__(self, text: str) -> float:
         value = float(text)
-        if repr(value) != text:  # Python's spelling is the encoder's, or longer
+        if isinf(value) or len(_fast_dumps(value)) > len(text):
             raise ValueError(text)
         if len(self) < _MOST_FLOATS:
             self[text] = value
@@ -40,11 +68,15 @@ class _PlainFloats(dict[str, float]):
 _MOST_FLOATS = 1024
 _plain_decoder = msgspec.json.Decoder(float_hook=_PlainFloats().__getitem__)
 
+# Neither fast library survives it when memory ends. Before a long line is decoded there must be room for its value,
+# and then room to write that: orjson asks for eight times the length of a text, rounded up to a power of two.
+LONG, _DECODING, _WRITING = 16 << 20, 6, 18
+
 NOT_PLAIN = object()  # what a fast road gives for text it does not take
 
 # Far beyond any real record, and shallow enough that every recursive reader and writer of Python survives it.
 MAX_DEPTH = 500
-_EVENT_DEPTH = 12  # a record of MAX_DEPTH levels lies a few levels deeper inside its event
+EVENT_DEPTH = MAX_DEPTH + 12  # a record of MAX_DEPTH levels lies a few levels deeper inside its event, and in the lake
 
 
 class NotJson(ValueError):
@@ -54,9 +86,14 @@ class NotJson(ValueError):
         super().__init__(reason)
         self.code = code
 
+    def __reduce__(self) -> tuple[type[NotJson], tuple[str, str]]:
+        return NotJson, (self.code, str(self))  # it travels between processes
+
 
 def decode(line: bytes, duplicate_key: Callable[[str], None], max_depth: int = MAX_DEPTH) -> Json:
     """Return the exact value of `line`, or raise NotJson; call `duplicate_key` for a key that hides an earlier one."""
+    if len(line) > LONG:
+        return _decode_long(line, duplicate_key, max_depth)
     try:
         value = _fast_loads(line)
         # A line comes with its line feed; written with one, an exact reading gives the same bytes.
@@ -64,7 +101,10 @@ def decode(line: bytes, duplicate_key: Callable[[str], None], max_depth: int = M
             return value
     except (orjson.JSONDecodeError, TypeError, RecursionError):
         pass
-    line = line.strip()
+    return _decode_exactly(line.strip(), duplicate_key, max_depth)
+
+
+def _decode_exactly(line: bytes, duplicate_key: Callable[[str], None], max_depth: int) -> Json:
     try:
         # Integers of any size stay integers here; orjson would have made floats of them.
         value = _exact_decoder.decode(line)
@@ -72,37 +112,86 @@ def decode(line: bytes, duplicate_key: Callable[[str], None], max_depth: int = M
             return value
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
-    value = decode_strictly(line, duplicate_key)
-    _key_count(value, max_depth)
-    return value
+    return decode_strictly(line, duplicate_key, max_depth)
+
+
+def _decode_long(line: bytes, duplicate_key: Callable[[str], None], max_depth: int) -> Json:
+    try:
+        if _has_room(line, _DECODING):
+            value = _decode_exactly(line.strip(), duplicate_key, max_depth)
+            if _has_room(line, _WRITING):
+                return value
+    except MemoryError:
+        pass
+    raise NotJson("source-too-large", f"{len(line)} bytes of JSON text need more memory than there is")
+
+
+def _has_room(line: bytes, times: int) -> bool:
+    """Tell whether there is memory for the next step with a long line: so many times its length."""
+    try:
+        mmap.mmap(-1, times * len(line)).close()  # it is never touched, and so costs nothing
+        return True
+    except OSError:
+        return False
 
 
 def decode_plain(line: bytes) -> Json:
     """Return the exact value of a line that `encode_plain` never makes longer than it was; NOT_PLAIN for any other.
 
     The line has its line feed, and nothing else after its object: an id may be made from its bytes. Every spelling but
-    the encoder's own is longer than that, except for numbers (1e6 is written as 1000000.0): a line with such a number
-    is refused here. A key that stands twice makes what is written shorter. So where what is written is as long as the
-    line, no key stood twice.
+    the encoder's own is longer than that, except for numbers (1e6 is written as 1000000.0, 1e-05 as 0.00001): a line
+    with such a number is refused here. A key that stands twice makes what is written shorter. So where what is written
+    is as long as the line, no key stood twice.
     """
-    if line[-2:] != b"}\n":
+    if line[-2:] != b"}\n" or (len(line) > LONG and not _has_room(line, _DECODING + _WRITING)):
         return NOT_PLAIN
     try:
         return _plain_decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, MemoryError):
         return NOT_PLAIN
 
 
-def decode_unproved(line: bytes, duplicate_key: Callable[[str], None]) -> Json:
+def decode_unproved(line: bytes, duplicate_key: Callable[[str], None], max_depth: int = MAX_DEPTH) -> Json:
     """Return the exact value of `line`, but look for duplicate keys only where the fast road does not take it."""
+    if len(line) > LONG:
+        return _decode_long(line, duplicate_key, max_depth)
     try:
         return _exact_decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return decode(line, duplicate_key)
+        return decode(line, duplicate_key, max_depth)
 
 
-def decode_strictly(line: bytes, duplicate_key: Callable[[str], None]) -> Json:
+def decode_stored(text: str) -> Json:
+    """Return the value of JSON text that pond wrote itself: it lies deeper there than in its source."""
+    return decode_unproved(text.encode(), _ignore, EVENT_DEPTH)
+
+
+def decode_strictly(line: bytes, duplicate_key: Callable[[str], None], max_depth: int = MAX_DEPTH) -> Json:
     """Return the value as the standard library reads it: the road that knows every trap and takes its time."""
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NotJson("source-encoding", f"expected UTF-8, found byte 0x{line[error.start]:02x}") from None
+    try:
+        try:
+            value, twice = _loads(text, int)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:  # more digits than the interpreter converts; asking for each number costs, so only now
+            value, twice = _loads(text, _integer)
+    except json.JSONDecodeError as error:
+        raise NotJson("source-not-json", _why(error, text)) from None
+    except RecursionError:
+        raise NotJson("source-too-deep", "nested too deeply to be read") from None
+    _key_count(value, max_depth)
+    for key in twice:
+        duplicate_key(key)
+    return value
+
+
+def _loads(text: str, parse_int: Callable[[str], int | Numeral]) -> tuple[Json, list[str]]:
+    """Return the value of JSON text, and the keys that hide an earlier one."""
+    twice: list[str] = []
 
     def pairs(items: list[tuple[str, Json]]) -> JsonObject:
         out = dict(items)
@@ -110,29 +199,21 @@ def decode_strictly(line: bytes, duplicate_key: Callable[[str], None]) -> Json:
             seen: set[str] = set()
             for key, _ in items:
                 if key in seen:
-                    duplicate_key(key)
+                    twice.append(key)
                 seen.add(key)
         return out
 
-    try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise NotJson("source-encoding", f"expected UTF-8, found byte 0x{line[error.start]:02x}") from None
-    try:
-        return json.loads(text, object_pairs_hook=pairs, parse_float=_number, parse_constant=_constant)
-    except json.JSONDecodeError as error:
-        raise NotJson("source-not-json", _why(error, text)) from None
-    except RecursionError:
-        raise NotJson("source-too-deep", "nested too deeply to be read") from None
-    except ValueError as error:  # an integer beyond the interpreter's digit limit
-        raise NotJson("source-not-json", str(error)) from None
+    value = json.loads(
+        text, object_pairs_hook=pairs, parse_float=_float, parse_int=parse_int, parse_constant=Numeral
+    )  # fmt: skip
+    return value, twice
 
 
 def encode(value: Json) -> bytes:
     """Return the compact JSON text of `value`, valid UTF-8 for any value `decode` can return."""
     try:
         return _fast_dumps(value)
-    except (TypeError, RecursionError):  # big integers, Decimals, lone surrogates, deep nesting
+    except (TypeError, RecursionError):  # big integers, numerals, lone surrogates, deep nesting
         return encode_exactly(value).encode("utf-8")
 
 
@@ -154,7 +235,7 @@ def encode_line(value: Json) -> bytes:
 
 def encode_exactly(value: Json, depth: int = 0) -> str:
     """Return JSON text for values the fast encoder refuses; escapes all but ASCII. Raise NotJson on bottomless ones."""
-    if depth > MAX_DEPTH + _EVENT_DEPTH:
+    if depth > EVENT_DEPTH:
         raise NotJson("source-too-deep", f"nested deeper than {MAX_DEPTH} levels")
     kind = type(value)
     if kind is dict:
@@ -167,18 +248,32 @@ def encode_exactly(value: Json, depth: int = 0) -> str:
         for item in value:
             items.append(encode_exactly(item, depth + 1))
         return "[" + ",".join(items) + "]"
-    if kind is Decimal:
-        return str(value) if value.is_finite() else ("NaN" if value.is_nan() else ("-" * (value < 0)) + "Infinity")
-    return json.dumps(value)
+    return str(value.text) if kind is Numeral else json.dumps(value)
 
 
-def _number(text: str) -> float | Decimal:
+def _float(text: str) -> float | Numeral:
     value = float(text)
-    return Decimal(text) if isinf(value) else value
+    return Numeral(_spelled(text)) if isinf(value) else value
 
 
-def _constant(name: str) -> Decimal:
-    return Decimal(name)
+def _spelled(text: str) -> str:
+    """Return a number beyond all floats in one spelling for each precision, which is never that of an integer."""
+    try:
+        spelled = str(Decimal(text))
+    except InvalidOperation:  # an exponent of nineteen digits
+        return text
+    return spelled if "." in spelled or "E" in spelled else f"{spelled}.0"
+
+
+def _integer(text: str) -> int | Numeral:
+    try:
+        return int(text)
+    except ValueError:  # more digits than the interpreter converts
+        return Numeral(text)
+
+
+def _ignore(_: str) -> None:
+    """Take the last of two keys: what pond wrote has each but once."""
 
 
 def _why(error: json.JSONDecodeError, text: str) -> str:

@@ -1,109 +1,130 @@
-"""What the schema cannot say of one event alone: that the events of a stream fit together."""
+"""The one validator of canonical text: each event is what the schema says, and fits the events before it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from pond.diagnostics.diagnostic import Diagnostic
+from pond.model.event_shape import ALLOWED, misfit
 from pond.model.json_text import Json, JsonObject
+from pond.model.session_row import is_session
 
-# Which Parts a role's slot may hold; the schema says the same of a message that travels whole.
-ALLOWED: dict[str, frozenset[str]] = {
-    "system": frozenset(),
-    "user": frozenset(("text", "file")),
-    "assistant": frozenset(("text", "file", "reasoning", "tool_call", "tool_result", "tool_approval_request")),
-    "tool": frozenset(("tool_result", "tool_approval_response")),
-}
-PROVENANCES = ("conversational", "injected")
 _ORDER = "adapter-integrity-event-ordering"
+_RULES = {"project": "model-project-non-empty", "provenance": "model-part-provenance"}
+
+
+class Fault(NamedTuple):
+    """What is wrong with one event, and in which of its fields."""
+
+    field: str
+    message: str
+    rule: str = ""
+
+    def __str__(self) -> str:
+        return f"`{self.field}`: {self.message}"
 
 
 def validate(events: Iterable[JsonObject]) -> list[Diagnostic]:
-    """Return what is incoherent in a stream of events, in stream order; an empty list means: fit to be stored."""
-    stream = _Stream()
-    for event in events:
-        stream.take(event)
-    return stream.found
+    """Return what is wrong with a stream of events, in stream order; an empty list means: fit to be stored."""
+    validator = Validator()
+    return [
+        Diagnostic("canonical-broken", fault.message, path=f"$[{index}].{fault.field}", rule=fault.rule)
+        for index, event in enumerate(events)
+        for fault in validator.faults(event)
+    ]
 
 
-class _Stream:
-    """The session and message that the next event has to belong to."""
+class Validator:
+    """Takes a stream event by event; of all it saw it remembers the ids of the sessions and of the last one's messages.
+
+    An id is remembered by its hash: a number for each message is what a session of any length costs.
+    """
 
     def __init__(self) -> None:
-        self.found: list[Diagnostic] = []
-        self._index = -1
-        self._sessions: set[Json] = set()
-        self._session: JsonObject | None = None
-        self._message: JsonObject | None = None
-        self._messages: set[Json] = set()
-        self._parts: set[Json] = set()
+        self._sessions: set[int] = set()
+        self._session: Json = None
+        self._message: Json = None
+        self._role: Json = None
+        self._allowed: frozenset[str] = frozenset()  # the parts that the message may hold
+        self._messages: set[int] = set()
+        self._parts: set[int] = set()
 
-    def take(self, event: JsonObject) -> None:
-        self._index += 1
+    def faults(self, event: JsonObject) -> list[Fault]:
+        """Return what is wrong with the next event."""
         match event.get("kind"):
-            case "session":
-                self._take_session(event)
-            case "message":
-                self._take_message(event)
             case "part":
-                self._take_part(event)
-            case other:
-                self._broken("kind", f"expected `session`, `message` or `part`, found {other!r}")
+                return self._part(event)
+            case "message":
+                return self._next_message(event)
+            case "session":
+                return self._next_session(event)
+        return [Fault("kind", f"expected session, message or part, found {event.get('kind')!r}")]
 
-    def _take_session(self, session: JsonObject) -> None:
-        self._session, self._message = session, None
+    def fits(self, event: JsonObject) -> bool:
+        """Tell whether the next event, which is sound in itself, fits those before it; if not, ask for its faults."""
+        if event["session_id"] != self._session:
+            return False
+        own = hash(event["id"])
+        if event["kind"] == "part":
+            parts = self._parts
+            if event["message_id"] != self._message or own in parts or event["type"] not in self._allowed:
+                return False
+            if event["options"] and not parts and _joined(event):
+                return False
+            parts.add(own)
+            return True
+        if own in self._messages:
+            return False
+        self._messages.add(own)
+        self._message, self._role, self._parts = event["id"], event["role"], set()
+        self._allowed = ALLOWED[event["role"]]
+        return True
+
+    def _next_session(self, session: JsonObject) -> list[Fault]:
+        self._session, self._message = session.get("id"), None
         self._messages = set()
-        self._named(session, "id", self._sessions)
-        if not _text(session.get("project")):
-            self._broken("project", "expected a project, found none", "model-project-non-empty")
-        if not _text(session.get("source_agent")):
-            self._broken("source_agent", "expected the client's name, found none")
-        if "parent_message_id" in session and not _text(session.get("parent_session_id")):
-            what = "a cut-point is named, but no session that it cuts"
-            self._broken("parent_message_id", what, "model-parent-pointer-coherence")
+        found = _shape(session)
+        if not found and not is_session(session):
+            found = [Fault("options", "expected objects in `pond`, `source` and `source.beside`, and texts in `pond`")]
+        if "parent_message_id" in session and "parent_session_id" not in session:
+            what = "a cut point is named, but not the session that it cuts"
+            found.append(Fault("parent_message_id", what, "model-parent-pointer-coherence"))
+        return found + _repeated(session, self._sessions)
 
-    def _take_message(self, message: JsonObject) -> None:
-        self._message, self._parts = message, set()
-        self._in_session(message)
-        self._named(message, "id", self._messages)
-        if message.get("role") not in ALLOWED:
-            self._broken("role", f"expected one of {', '.join(ALLOWED)}, found {message.get('role')!r}")
+    def _next_message(self, message: JsonObject) -> list[Fault]:
+        outside = self._outside(message)  # one of another session has no parts here
+        self._message, self._role, self._parts = None if outside else message.get("id"), message.get("role"), set()
+        self._allowed = ALLOWED.get(str(self._role), frozenset())
+        return outside + _shape(message) + _repeated(message, self._messages)
 
-    def _take_part(self, part: JsonObject) -> None:
-        self._in_session(part)
-        if part.get("provenance") not in PROVENANCES:
-            what = f"expected `conversational` or `injected`, found {part.get('provenance')!r}"
-            self._broken("provenance", what, "model-part-provenance")
-        message = self._message
-        if message is None or part.get("message_id") != message.get("id"):
-            self._broken("message_id", "the part does not follow the message it names", _ORDER)
-            return
-        if _joined(part) and not self._parts:
-            self._broken("options.pond.joined", "the part continues one before it, and there is none", _ORDER)
-        self._named(part, "id", self._parts)
-        role, kind = message.get("role"), part.get("type")
-        if role in ALLOWED and kind not in ALLOWED[role]:
-            self._broken("type", f"a {role} message holds no {kind!r} part")
+    def _part(self, part: JsonObject) -> list[Fault]:
+        found = self._outside(part)
+        if self._message is None or part.get("message_id") != self._message:
+            return [*found, Fault("message_id", "the part does not follow the message it names", _ORDER)]
+        if not self._parts and _joined(part):
+            found.append(Fault("options.pond.joined", "the part continues one before it, and there is none", _ORDER))
+        return found + _shape(part, self._role) + _repeated(part, self._parts)
 
-    def _in_session(self, event: JsonObject) -> None:
-        if self._session is None or event.get("session_id") != self._session.get("id"):
-            self._broken("session_id", f"the {event['kind']} does not follow the session it names", _ORDER)
-
-    def _named(self, event: JsonObject, field: str, taken: set[Json]) -> None:
-        name = event.get(field)
-        if not _text(name):
-            self._broken(field, f"expected the {event['kind']}'s id, found none")
-        elif name in taken:
-            self._broken(field, f"the {event['kind']} id {name!r} stands twice", "adapter-integrity-dedup")
-        else:
-            taken.add(name)
-
-    def _broken(self, field: str, message: str, rule: str = "") -> None:
-        self.found.append(Diagnostic("canonical-broken", message, path=f"$[{self._index}].{field}", rule=rule))
+    def _outside(self, event: JsonObject) -> list[Fault]:
+        if self._session is not None and event.get("session_id") == self._session:
+            return []
+        return [Fault("session_id", f"the {event['kind']} does not follow the session it names", _ORDER)]
 
 
-def _text(value: Json) -> bool:
-    return type(value) is str and value != ""
+def _shape(event: JsonObject, role: Json = None) -> list[Fault]:
+    found = misfit(event, role)
+    return [] if found is None else [Fault(*found, _RULES.get(found[0], ""))]
+
+
+def _repeated(event: JsonObject, taken: set[int]) -> list[Fault]:
+    own = event.get("id")
+    if type(own) is not str:
+        return []  # its shape says so
+    if (known := hash(own)) in taken:
+        return [Fault("id", f"the {event['kind']} id {own!r} is not unique", "adapter-integrity-dedup")]
+    taken.add(known)
+    return []
 
 
 def _joined(part: JsonObject) -> bool:

@@ -1,13 +1,11 @@
 """The meaning of lossless: the same JSON type and value at the same path, and nothing looser."""
 
-from decimal import Decimal
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pond.model.equal import first_difference, same
-from pond.model.json_text import Json
+from pond.model.equal import fingerprint, first_difference, same
+from pond.model.json_text import MAX_DEPTH, Json, Numeral, decode
 from tests.lang.engines import copy
 from tests.model.test_json_text import VALUES
 
@@ -27,9 +25,9 @@ DIFFERENT: list[tuple[Json, Json]] = [
     ({"a": {"b": [1, {"c": 0}]}}, {"a": {"b": [1, {"c": 0.0}]}}),
     (2**64, 2**64 + 1),
     (2**64, float(2**64)),
-    (Decimal("NaN"), None),
-    (Decimal("1E+400"), Decimal("1E+401")),
-    (Decimal("Infinity"), Decimal("-Infinity")),
+    (Numeral("NaN"), None),
+    (Numeral("1E+400"), Numeral("1E+401")),
+    (Numeral("Infinity"), Numeral("-Infinity")),
     ("\ud800", "\udfff"),
     ("é", "e\u0301"),
     (0.1 + 0.2, 0.3),
@@ -61,7 +59,7 @@ def test_the_order_of_keys_is_not_data(value: dict[str, Json]) -> None:
 
 
 def test_not_a_number_equals_itself() -> None:
-    assert same([Decimal("NaN"), 2**70], [Decimal("NaN"), 2**70])
+    assert same([Numeral("NaN"), 2**70], [Numeral("NaN"), 2**70])
 
 
 @pytest.mark.parametrize(
@@ -75,8 +73,15 @@ def test_not_a_number_equals_itself() -> None:
         ({"a": None}, {"a": False}, "$.a: null became boolean"),
         ("x" * 100, "y", "$: '" + "x" * 56 + "... became 'y'"),
         (0.0, -0.0, "$: 0.0 became -0.0"),
-        (Decimal("NaN"), 1, "$: number became integer"),
+        (Numeral("NaN"), 1, "$: number became integer"),
     ],
 )
 def test_the_first_difference_is_named(one: Json, two: Json, told: str) -> None:
     assert first_difference(one, two) == told
+
+
+def test_the_deepest_record_that_only_the_exact_encoder_writes_has_a_fingerprint() -> None:
+    text = b'{"a":' * MAX_DEPTH + b'"\\ud800"' + b"}" * MAX_DEPTH
+    one, other = (decode(text, lambda _: None, MAX_DEPTH + 1) for _ in range(2))
+    assert fingerprint(one) == fingerprint(other)
+    assert same(one, other)

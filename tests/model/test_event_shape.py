@@ -7,8 +7,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pond._locate import schema_dir
-from pond.model.event_shape import MESSAGE, PARTS, SESSION, SYSTEM, Fields, misfit
-from pond.model.validate import ALLOWED
+from pond.model.event_shape import ALLOWED, MESSAGE, PARTS, SESSION, SYSTEM, Fields, misfit, shaped
+from pond.model.json_text import encode_line
 from tests.laws.corpus import fixture_files
 from tests.laws.passage import read
 
@@ -82,3 +82,14 @@ def test_it_refuses_what_the_schema_refuses(event: dict[str, Any]) -> None:
         if type(each.get("content")) is list:
             continue  # a message that travels whole: the schema takes it, a stream of events does not
         assert (misfit(each, role) is None) == judge.is_valid(each), each
+        found = shaped(encode_line(each))
+        assert found is None or (found == each and judge.is_valid(each)), each
+
+
+@pytest.mark.parametrize("event", SOUND[1:], ids=lambda event: event.get("type") or event.get("role"))
+def test_what_pond_writes_is_shaped(event: dict[str, Any]) -> None:
+    last = ("provenance", "options")
+    spelled = {**{k: v for k, v in event.items() if k not in last}, **{k: event[k] for k in last if k in event}}
+    head = ("kind", "role", "id", "session_id", "message_id", "type")
+    spelled = {**{k: event[k] for k in head if k in event}, **spelled}
+    assert shaped(encode_line(spelled)) == event

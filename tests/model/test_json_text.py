@@ -1,19 +1,32 @@
 """JSON text and back without changing a value, and a plain word about every text that is not JSON."""
 
 import json
+import pickle
+import subprocess
+import sys
 from collections.abc import Callable
-from decimal import Decimal
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pond.model.equal import same
-from pond.model.json_text import MAX_DEPTH, Json, NotJson, decode, decode_strictly, encode, encode_exactly
+from pond.model.json_text import (
+    EVENT_DEPTH,
+    MAX_DEPTH,
+    Json,
+    NotJson,
+    Numeral,
+    decode,
+    decode_stored,
+    decode_strictly,
+    encode,
+    encode_exactly,
+)
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=12)
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-SPECIAL = st.sampled_from([Decimal(number) for number in ("NaN", "Infinity", "-Infinity", "1E+400", "-1E+999")])
+SPECIAL = st.sampled_from([Numeral(number) for number in ("NaN", "Infinity", "-Infinity", "1E+400", "-1E+999")])
 VALUES = st.recursive(
     st.none() | st.booleans() | NUMBERS | TEXTS | SPECIAL,
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(TEXTS, inner, max_size=5),
@@ -77,11 +90,16 @@ def test_any_spelling_gives_the_value(value: Json, style: Callable[[Json], str])
         ("-9223372036854775809", -(2**63) - 1),
         ("1" * 400, int("1" * 400)),
         ("0.1", 0.1),
-        ("1e400", Decimal("1E+400")),
-        ("-1e400", Decimal("-1E+400")),
-        ("[1e400]", [Decimal("1E+400")]),
-        ("NaN", Decimal("NaN")),
-        ('{"a":-Infinity}', {"a": Decimal("-Infinity")}),
+        ("1" * 5000, Numeral("1" * 5000)),
+        ("-" + "9" * 100_000, Numeral("-" + "9" * 100_000)),
+        ("1e9999999999999999999", Numeral("1e9999999999999999999")),
+        ("-1.5E+9999999999999999999", Numeral("-1.5E+9999999999999999999")),
+        ("1" * 400 + ".5e1", Numeral("1" * 400 + "5.0")),
+        ("1e400", Numeral("1E+400")),
+        ("-1e400", Numeral("-1E+400")),
+        ("[1e400]", [Numeral("1E+400")]),
+        ("NaN", Numeral("NaN")),
+        ('{"a":-Infinity}', {"a": Numeral("-Infinity")}),
         ('"\\ud83e\\udd86"', "\U0001f986"),
         ('"\\ud800"', "\ud800"),
         ('"\\u0000"', "\x00"),
@@ -130,7 +148,6 @@ def test_a_key_that_hides_another_is_told(text: str, keys: list[str], value: Jso
         (b"\xef\xbb\xbf{}", "source-not-json", ""),
         (b'"a\nb"', "source-not-json", ""),
         (b"01", "source-not-json", ""),
-        (b"1" * 5000, "source-not-json", "digits"),
         (b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), "source-too-deep", "500"),
         (b"[" * 200_000, "source-too-deep", ""),
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "source-too-deep", ""),
@@ -150,6 +167,29 @@ def test_the_deepest_value_allowed_survives() -> None:
     assert encode(quietly(spaced)) == text
 
 
+@pytest.mark.parametrize("odd", ['"\\ud800"', "1e400", "1" * 5000, "0"], ids=["surrogate", "1e400", "digits", "plain"])
+def test_what_a_source_may_hold_can_be_read_when_it_is_stored(odd: str) -> None:
+    deepest = quietly(b"[" * (MAX_DEPTH - 1) + odd.encode() + b"]" * (MAX_DEPTH - 1))
+    wrapped = {"options": {"source": {"record": [deepest]}}}
+    assert same(decode_stored(encode(wrapped).decode()), wrapped)
+
+
+def test_the_independent_reader_is_no_deeper() -> None:
+    """`verify` compares what both readers take, line by line."""
+    for depth in (MAX_DEPTH, MAX_DEPTH + 1, EVENT_DEPTH):
+        line = b"[" * depth + b"]" * depth
+        if depth == MAX_DEPTH:
+            assert same(decode_strictly(line, lambda key: None), quietly(line))
+        else:
+            with pytest.raises(NotJson):
+                decode_strictly(line, lambda key: None)
+
+
+def test_a_reason_travels_between_processes() -> None:
+    error = pickle.loads(pickle.dumps(NotJson("source-too-deep", "nested deeper than 500 levels")))
+    assert (error.code, str(error)) == ("source-too-deep", "nested deeper than 500 levels")
+
+
 @given(st.binary(max_size=40) | st.text(alphabet='{}[]",:0123456789.eE+-truefalsn \\u', max_size=30).map(str.encode))
 def test_any_bytes_are_a_value_or_a_reason(line: bytes) -> None:
     try:
@@ -157,3 +197,24 @@ def test_any_bytes_are_a_value_or_a_reason(line: bytes) -> None:
     except NotJson as error:
         value = error.code
     assert same(quietly(encode(value)), value)
+
+
+STARVED = """
+import resource, sys
+from pond.model.json_text import NOT_PLAIN, NotJson, decode, decode_plain, decode_unproved, encode_line
+line = b'{"a":"' + b"x" * (60 << 20) + b'"}\\n'
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]) << 20,) * 2)
+assert decode_plain(line) is NOT_PLAIN
+for read in (decode, decode_unproved):
+    try:
+        encode_line(read(line, print))
+    except NotJson as error:
+        print(error.code)
+"""
+
+
+@pytest.mark.parametrize("megabytes", [150, 220, 300, 400])
+def test_a_long_line_never_ends_the_process(megabytes: int) -> None:
+    """Nobody can catch it when a native library crashes for want of memory."""
+    done = subprocess.run([sys.executable, "-c", STARVED, str(megabytes)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.split()) == (0, ["source-too-large"] * 2), done.stderr

@@ -34,6 +34,7 @@ def keys_told_twice(line: bytes) -> list[str]:
 @given(VALUES, st.sampled_from(SPELLINGS))
 @example({"n": 1e6, "m": 1e16, "o": 1e-7, "p": 123456789012345680.0}, SPELLINGS[0])
 @example({"n": 2**70, "m": -0.0}, SPELLINGS[1])
+@example({"n": 1e-5, "m": 1.5e-05, "o": 9.999e-05}, SPELLINGS[0])
 def test_what_the_fast_road_takes_is_exact_and_never_grows(value: dict[str, object], spelling: object) -> None:
     assert callable(spelling)
     line = spelling(value).encode("utf-8", "replace") + b"\n"
@@ -50,6 +51,8 @@ HIDDEN = [
     b'{"n":[1e6],"o":{"a":1,"a":1}}\n',
     b'{"a":1234567890,"a":0,"n":1e16,"m":1e15}\n',
     b'{"a":1,"a":2}\n',
+    b'{"n":[1e-05,1e-05,2e-05],"a":1,"a":1}\n',
+    b'{"n":[1.5e-05,2.5e-05,3.5e-05,4.5e-05,5.5e-05,6.5e-05],"a":1,"a":1}\n',
     '{"a":1,"a":1,"n":36893488147419103232,"m":"ü"}\n'.encode(),
 ]
 
