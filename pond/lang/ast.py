@@ -237,12 +237,13 @@ class FromTemplate:
 
 @dataclass(frozen=True, slots=True)
 class FromFirst:
-    """The first record value at a path, perhaps only of one record kind, perhaps only under one file pattern."""
+    """The first record value at a path, perhaps only of one record kind, under one file pattern, of own records."""
 
     source: Path
     of: Value | None
     conversion: Name | None
     where: FromPath | None
+    own: Span | None = None  # where it says so
 
 
 Origin = FromPath | FromTemplate | FromFirst
@@ -257,13 +258,24 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class SpanRule:
-    """One pattern of harness text."""
+class Own:
+    """Which records are the session's own: those that name it at a path, or name none. Others are copied history."""
 
-    how: Choice["between", "wrap", "prefix", "exact", "when"]
+    source: Path
+    origins: tuple[Origin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRule:
+    """One pattern of harness text, a label of the client's, or another table whose rules hold here too."""
+
+    how: Choice["between", "wrap", "prefix", "exact", "tail", "frame", "when", "typed", "given", "labelled", "include"]
     open: Value | None = None
     close: Value | None = None
     test: Test | None = None
+    name: Name | None = None  # of a fact, or of a table
+    path: Path | None = None  # a list with a label for each item
+    values: tuple[Value, ...] = ()  # labels that do not make an item the harness's
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +301,7 @@ class Mapping:
     beside: tuple[Value, ...]
     facts: tuple[Name, ...]
     session: tuple[Fact, ...]
+    own: Own | None
     spans: tuple[SpanTable, ...]
     carries: tuple[Carries, ...]
     otherwise: Otherwise | None

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 
 from pond.diagnostics.diagnostic import MappingError
 from pond.diagnostics.span import Span
 from pond.lang import ast
 from pond.lang.checking.kinds import KindChecker
+from pond.lang.checking.spans import SpanChecker
 from pond.lang.checking.words import HOLE, condition_of, nearest
 from pond.lang.conversions import CONVERSIONS
 from pond.lang.fields import Field, fields_of
-from pond.lang.plan import CARRY, CarriedPlan, Condition, KindPlan, OriginPlan, Plan, SpanPlan
+from pond.lang.holes import HOLE as FILE_HOLE
+from pond.lang.holes import SHAPES
+from pond.lang.plan import CARRY, CarriedPlan, Condition, Keys, KindPlan, OriginPlan, Plan
 from pond.lang.runtime import REPEAT
 
 MOST_ERRORS = 20
@@ -30,7 +32,7 @@ def check(mapping: ast.Mapping) -> Plan:
     return plan
 
 
-class _Checker(KindChecker):
+class _Checker(KindChecker, SpanChecker):
     """Checks the whole file."""
 
     def plan(self) -> Plan:
@@ -52,7 +54,7 @@ class _Checker(KindChecker):
                 "a record kind nobody has seen must be kept", "model-lossless-projection",
             )  # fmt: skip
             otherwise = ast.Otherwise((), top)
-        spans = tuple(self._span_table(t) for t in self._distinct(m.spans, lambda t: t.name))
+        spans = self._span_tables()
         kinds = [plan for kind in m.kinds for plan in self._kind(kind)]
         self._reachable(kinds)
         carried = self._carries(kinds)
@@ -62,7 +64,7 @@ class _Checker(KindChecker):
         return Plan(
             client=str(m.client.value),
             number=m.number,
-            files=tuple(str(v.value) for v in m.files),
+            files=tuple(map(self._file, m.files)),
             ignores=tuple((str(v.value), why) for v, why in m.ignores),
             detect=tuple(tuple(map(condition_of, tests)) for tests in m.detect),
             discriminator=m.records.keys if m.records else (),
@@ -70,6 +72,7 @@ class _Checker(KindChecker):
             beside=tuple(str(v.value) for v in m.beside),
             facts=tuple(n.text for n in m.facts),
             session=self._session(m.session, top),
+            own=self._own(m.own),
             spans=spans,
             carried=tuple(carried),
             kept_because=tuple(self.because),
@@ -77,15 +80,6 @@ class _Checker(KindChecker):
             kinds=tuple(kinds),
             digest=hashlib.sha256(m.text.encode()).hexdigest()[:16],
         )
-
-    def _distinct(self, items: Iterable[ast.SpanTable], name: object) -> list[ast.SpanTable]:
-        seen: dict[str, ast.SpanTable] = {}
-        for table in items:
-            if table.name.text in seen:
-                self.fault("map-duplicate", f"span table `{table.name.text}` is stated twice", table.name.span)
-            else:
-                seen[table.name.text] = table
-        return list(seen.values())
 
     def _carries(self, kinds: list[KindPlan]) -> list[CarriedPlan]:
         out: list[CarriedPlan] = []
@@ -100,31 +94,6 @@ class _Checker(KindChecker):
                     self.fault("map-unreachable", f"`{literal}` is already taken by line {taken.line}", value.span)
                 out.append(CarriedPlan(literal, conditions, self._observed(clause.observed), clause.because))
         return out
-
-    def _span_table(self, table: ast.SpanTable) -> SpanPlan:
-        openings: dict[str, Span] = {}
-        for rule in table.rules:
-            for value in (rule.open, rule.close):
-                if value is not None and not str(value.value).strip():
-                    self.fault("map-marker", "expected a marker, found an empty text", value.span)
-            if rule.open is not None:
-                text = str(rule.open.value)
-                if text in openings:
-                    self.fault("map-marker", f"`{text}` is listed twice in `{table.name.text}`", rule.open.span)
-                openings[text] = rule.open.span
-            if rule.open is not None and rule.close is not None and rule.open.value == rule.close.value:
-                self.fault("map-marker", "the closing marker equals the opening one", rule.close.span)
-
-        def texts(how: str) -> tuple[str, ...]:
-            return tuple(str(r.open.value) for r in table.rules if r.how == how and r.open)
-
-        def pairs(how: str) -> tuple[tuple[str, str], ...]:
-            return tuple(
-                (str(r.open.value), str(r.close.value)) for r in table.rules if r.how == how and r.open and r.close
-            )
-
-        whens = tuple(condition_of(r.test) for r in table.rules if r.test is not None)
-        return SpanPlan(table.name.text, whens, pairs("between"), pairs("wrap"), texts("prefix"), texts("exact"))
 
     def _reachable(self, kinds: list[KindPlan]) -> None:
         """Refuse a kind whose records an earlier one always takes first."""
@@ -147,6 +116,13 @@ class _Checker(KindChecker):
                     )
             labels.add(kind.label)
             seen[kind.literal].append(kind)
+
+    def _file(self, pattern: ast.Value) -> str:
+        for hole in FILE_HOLE.finditer(str(pattern.value)):
+            shape = (hole["rest"] or "").removeprefix(":")
+            if shape not in ("", "**", *SHAPES):
+                self.fault("map-lookup", f"there is no shape `{shape}`", pattern.span, nearest(shape, SHAPES))
+        return str(pattern.value)
 
     def _session(self, facts: tuple[ast.Fact, ...], top: Span) -> tuple[tuple[str, tuple[OriginPlan, ...]], ...]:
         known = fields_of("Session")
@@ -172,6 +148,15 @@ class _Checker(KindChecker):
             )  # fmt: skip
         return tuple(out)
 
+    def _own(self, own: ast.Own | None) -> tuple[Keys, tuple[OriginPlan, ...]] | None:
+        if own is None:
+            return None
+        target, field = ast.Name("own", own.source.span), fields_of("Session")["id"]
+        for origin in own.origins:
+            if isinstance(origin, ast.FromFirst) and origin.own is not None:
+                self.fault("map-lookup", "which records are own cannot depend on itself", origin.own)
+        return own.source.keys, tuple(self._origin(origin, target, field) for origin in own.origins)
+
     def _origin(self, origin: ast.Origin, target: ast.Name, field: Field) -> OriginPlan:
         if field.type == "timestamp" and getattr(origin, "conversion", None) is None:
             self.fault(
@@ -192,7 +177,10 @@ class _Checker(KindChecker):
                     if hole.startswith("path."):
                         self._capture(ast.Name(hole[5:], value.span))
                 return OriginPlan(template=str(value.value))
-            case ast.FromFirst(source=source, of=of, conversion=conversion, where=where):
+            case ast.FromFirst(source=source, of=of, conversion=conversion, where=where, own=own):
+                if own is not None and self.mapping.own is None:
+                    help = "state it in `session`: `own KEY <- path.NAME | first KEY`"
+                    self.fault("map-lookup", "no `own` says which records are the session's own", own, help)
                 if conversion is not None:
                     self._fact_conversion(conversion, target, field)
                 if where is not None:
@@ -206,6 +194,7 @@ class _Checker(KindChecker):
                     of=str(of.value) if of else None,
                     conversion=conversion.text if conversion else None,
                     where=where.name.text if where else None,
+                    own=own is not None,
                 )
 
     def _fact_conversion(self, name: ast.Name, target: ast.Name, field: Field) -> None:
@@ -222,7 +211,7 @@ class _Checker(KindChecker):
             )
 
     def _capture(self, name: ast.Name) -> None:
-        captures = {h.rstrip("*") for v in self.mapping.files for h in HOLE.findall(str(v.value))} | {"directory"}
+        captures = {h["name"] for v in self.mapping.files for h in FILE_HOLE.finditer(str(v.value))} | {"directory"}
         if name.text not in captures:
             self.fault("map-lookup", f"no file pattern captures `{name.text}`", name.span, nearest(name.text, captures))
 

@@ -11,7 +11,7 @@ from pond.lang.emit.read import Reader
 from pond.lang.emit.source import CONSTANTS, Source, word
 from pond.lang.emit.write import Writer
 from pond.lang.plan import CARRY, Plan
-from pond.lang.runtime import COMPILER
+from pond.lang.runtime import COMPILER, OWN
 
 
 def compile_plan(plan: Plan) -> str:
@@ -21,7 +21,8 @@ def compile_plan(plan: Plan) -> str:
     out("# ruff: noqa")
     out("# mypy: ignore-errors")
     out("from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers")
-    out("from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of")
+    out("from pond.lang.runtime import Origin, at, instant, kind_of, labels_of, parts_of, placed_parts, repeat_event")
+    out("from pond.lang.runtime import weave_of")
     out("")
     out(f"DIGEST = {plan.digest!r}")
     out(f"COMPILER = {COMPILER}")
@@ -47,11 +48,14 @@ def _facts(plan: Plan, out: Source) -> None:
     out(f"DOCUMENT = {plan.document!r}")
     out(f"BESIDE = {plan.beside!r}")
     out(f"FACTS = {plan.facts!r}")
+    out(f"OWN_KEYS = {plan.own[0] if plan.own is not None else None!r}")
     out("SESSION = (")
-    for name, origins in plan.session:
+    # First whose records are the session's own: what they say is looked for next.
+    for name, origins in (*([(OWN, plan.own[1])] if plan.own is not None else ()), *plan.session):
         out(f"    ({name!r}, (")
         for o in origins:
-            out(f"        Origin({o.capture!r}, {o.template!r}, {o.first!r}, {o.of!r}, {o.conversion!r}, {o.where!r}),")
+            of = f"{o.of!r}, {o.conversion!r}, {o.where!r}, {o.own!r}"
+            out(f"        Origin({o.capture!r}, {o.template!r}, {o.first!r}, {of}),")
         out("    )),")
     out(")")
 
@@ -59,7 +63,7 @@ def _facts(plan: Plan, out: Source) -> None:
 def _tables(plan: Plan, out: Source) -> None:
     """Emit what is the same for every record: span tables, known keys, conversions."""
     for table in plan.spans:
-        out(f"S_{table.name} = Markers.of({table.between!r}, {table.wraps!r}, {table.prefixes!r}, {table.exact!r})")
+        out(f"S_{table.name} = Markers.of({', '.join(map(repr, table.texts))})")
     used = {
         r.conversion
         for k in (*plan.kinds, plan.otherwise)

@@ -8,11 +8,13 @@ import xxhash
 
 from pond.model.json_text import Json, JsonObject, encode
 
+NO_PROJECT = object()  # equal to no value of a record: where it stands for the project, every value is kept
+
 
 class Reading:
     """One session being read. The codec subclasses it where identity needs more than one record's memory."""
 
-    def __init__(self, session_id: str, project: str, anchor: str | None) -> None:
+    def __init__(self, session_id: str, project: object, anchor: str | None) -> None:
         self.session_id = session_id
         self.project = project
         self.anchor = anchor  # the session's start: the only timestamp the spec lets a record fall back to

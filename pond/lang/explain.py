@@ -43,6 +43,7 @@ MARKS: tuple[tuple[str, str], ...] = (
     ("options.pond.weave", "by path: who comes next in the list, a message (0, 1) or a left-over item (r)"),
     ("options.pond.joined", "this Part continues the text of the Part before it"),
     ("options.pond.with", "this Message is of the same record as the one before it"),
+    ("options.pond.again", "this Message says a prompt that an earlier one said"),
     ("options.pond.repeat_of", "this record repeats, with an equal value, the record of that id"),
 )
 
@@ -67,6 +68,7 @@ def explain_json(plan: Plan) -> JsonObject:
         "recognised": [" and ".join(map(_test, tests)) for tests in plan.detect],
         "discriminator": dotted(plan.discriminator),
         "session": {name: [_origin(o) for o in origins] for name, origins in plan.session},
+        "own": _own(plan),
         "spans": {table.name: _table(table) for table in plan.spans},
         "kinds": [_kind(plan, kind, reasons) for kind in plan.kinds],
         "carried": [
@@ -210,6 +212,13 @@ def _test(condition: Condition) -> str:
     return f"{path} is " + " or ".join(map(_shown, condition.values))
 
 
+def _own(plan: Plan) -> JsonObject | None:
+    if plan.own is None:
+        return None
+    keys, origins = plan.own
+    return {"key": dotted(keys), "is": [_origin(o) for o in origins]}
+
+
 def _origin(origin: OriginPlan) -> str:
     if origin.capture is not None:
         named = f"`{origin.capture}` of the file's path"
@@ -221,14 +230,23 @@ def _origin(origin: OriginPlan) -> str:
     words += [f"of {_shown(origin.of)}"] if origin.of is not None else []
     words += [f"as {origin.conversion}"] if origin.conversion is not None else []
     words += [f"where the path has `{origin.where}`"] if origin.where is not None else []
+    words += ["among its own records"] if origin.own else []
     return " ".join(words)
 
 
 def _table(table: SpanPlan) -> list[str]:
     """Return what makes text injected under this table, in words."""
     out = [f"all of it where {_test(condition)}" for condition in table.conditions]
+    out += [f"all of it where the pass finds `{fact}` true of the record" for fact in table.given]
+    out += [
+        f"all of it where its label in `{dotted(keys)}` is not one of {', '.join(map(_shown, labels))}"
+        for keys, labels in table.labelled
+    ]
+    out += [f"not by its beginning where {_test(condition)}: a person typed it" for condition in table.typed]
+    out += [f"all before a line that begins with {_shown(frame)}, and that" for frame in table.frames]
     out += [f"from {_shown(opening)} to {_shown(closing)}" for opening, closing in table.between]
     out += [f"{_shown(opening)} and {_shown(closing)}, not what is between them" for opening, closing in table.wraps]
+    out += [f"right behind such a block, a line that begins with {_shown(tail)}" for tail in table.tails]
     out += [f"all of it where it begins with {_shown(text)}" for text in table.prefixes]
     out += [f"all of it where it is {_shown(text)}" for text in table.exact]
     return out
@@ -250,6 +268,9 @@ def _text(about: JsonObject) -> Iterator[str]:
     yield "SESSION"
     for name, origins in about["session"].items():
         yield from _wrapped(f"{name:18} = ", ", else ".join(origins), 2)
+    if (own := about["own"]) is not None:
+        text = f"those without `{own['key']}`, and those where it is {', else '.join(own['is'])}"
+        yield from _wrapped(f"{'own records':18} = ", text, 2)
     for kind in about["kinds"]:
         yield ""
         yield from _kind_text(kind)
@@ -262,7 +283,8 @@ def _text(about: JsonObject) -> Iterator[str]:
     for name, lines in about["spans"].items():
         yield ""
         yield f"SPANS {name}: what the harness wrote, in a text that may hold a person's words too"
-        yield from (f"  {line}" for line in lines)
+        for line in lines:
+            yield from _wrapped("", line, 2)
     yield ""
     yield "MARKS: where restore finds what the fields above cannot say"
     for name, meaning in about["marks"].items():

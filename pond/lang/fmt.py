@@ -16,12 +16,15 @@ from pond.lang.parse import parse
 _INDENT = 2
 _STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*')
 
-_RULES = {"claim", "implied", "lookup", "fact", "parts"}
+_RULES = {"claim", "implied", "lookup", "fact", "own", "parts"}
 _HEADS = {"map_number", "files", "ignores", "detect", "records", "rest", "document", "beside", "facts"}
-_SPANS = {"span_between", "span_wrap", "span_prefix", "span_exact", "span_when"}
+_SPANS = {
+    "span_between", "span_wrap", "span_tail", "span_frame", "span_prefix", "span_exact", "span_when", "span_given",
+    "span_labelled", "span_typed",
+}  # fmt: skip
 _OTHERS = {
-    "generic", "executed", "keeps", "rest_of", "left", "block", "part", "session", "spans", "carries",
-    "otherwise", "kind",
+    "generic", "executed", "keeps", "rest_of", "left", "block", "part", "session", "spans", "span_include",
+    "carries", "otherwise", "kind",
 }  # fmt: skip
 STARTERS = _RULES | _HEADS | _SPANS | _OTHERS | {"client"}
 _OPERATORS = {"<->", "<-", "implied"}

@@ -264,15 +264,26 @@ class _Builder(Transformer[Token, Any]):
 
     def from_first(self, meta: Any, children: list[Any]) -> ast.FromFirst:
         path, of, conversion, where = children
+        own = where if isinstance(where, Span) else None
         return ast.FromFirst(
-            path, self._value(of) if of else None, self._name(conversion) if conversion else None, where
-        )
+            path, self._value(of) if of else None, self._name(conversion) if conversion else None,
+            where if own is None else None, own,
+        )  # fmt: skip
+
+    def where_own(self, meta: Any, children: list[Any]) -> Span:
+        return self._at(meta)
+
+    def own(self, meta: Any, children: list[Any]) -> ast.Own:
+        return ast.Own(children[0], tuple(children[1:]))
 
     def fact(self, meta: Any, children: list[Any]) -> ast.Fact:
         return ast.Fact(self._name(children[0]), tuple(children[1:]))
 
-    def session(self, meta: Any, children: list[ast.Fact]) -> tuple[str, Any]:
-        return "session", tuple(children)
+    def session(self, meta: Any, children: list[ast.Fact | ast.Own]) -> tuple[str, Any]:
+        own = [child for child in children if isinstance(child, ast.Own)]
+        if len(own) > 1:
+            raise MappingError(Diagnostic("map-duplicate", "`own` is stated twice", own[1].source.span))
+        return "session", (tuple(child for child in children if isinstance(child, ast.Fact)), *own)
 
     def span_between(self, meta: Any, children: list[Token]) -> ast.SpanRule:
         return ast.SpanRule("between", self._value(children[0]), self._value(children[1]))
@@ -288,6 +299,25 @@ class _Builder(Transformer[Token, Any]):
 
     def span_when(self, meta: Any, children: list[ast.Test]) -> ast.SpanRule:
         return ast.SpanRule("when", test=children[0])
+
+    def span_tail(self, meta: Any, children: list[Token]) -> ast.SpanRule:
+        return ast.SpanRule("tail", self._value(children[0]))
+
+    def span_frame(self, meta: Any, children: list[Token]) -> ast.SpanRule:
+        return ast.SpanRule("frame", self._value(children[0]))
+
+    def span_given(self, meta: Any, children: list[Token]) -> ast.SpanRule:
+        return ast.SpanRule("given", name=self._name(children[0]))
+
+    def span_labelled(self, meta: Any, children: list[Any]) -> ast.SpanRule:
+        path, *labels = children
+        return ast.SpanRule("labelled", path=path, values=tuple(map(self._value, labels)))
+
+    def span_typed(self, meta: Any, children: list[ast.Test]) -> ast.SpanRule:
+        return ast.SpanRule("typed", test=children[0])
+
+    def span_include(self, meta: Any, children: list[Token]) -> ast.SpanRule:
+        return ast.SpanRule("include", name=self._name(children[0]))
 
     def spans(self, meta: Any, children: list[Any]) -> ast.SpanTable:
         return ast.SpanTable(self._name(children[0]), tuple(children[1:]))
@@ -350,7 +380,8 @@ class _Builder(Transformer[Token, Any]):
             document=single.get("document"),
             beside=single.get("beside", ()),
             facts=single.get("facts", ()),
-            session=single.get("session", ()),
+            session=single.get("session", ((),))[0],
+            own=next(iter(single.get("session", ())[1:]), None),
             spans=tuple(c for c in children if isinstance(c, ast.SpanTable)),
             carries=tuple(c for c in children if isinstance(c, ast.Carries)),
             otherwise=carrying[0] if carrying else None,

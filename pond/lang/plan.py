@@ -162,6 +162,7 @@ class OriginPlan:
     of: str | None = None
     conversion: str | None = None
     where: str | None = None
+    own: bool = False  # only of records that are the session's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +175,19 @@ class SpanPlan:
     wraps: tuple[tuple[str, str], ...]
     prefixes: tuple[str, ...]
     exact: tuple[str, ...]
+    tails: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
+    typed: tuple[Condition, ...] = ()  # the client says that a person typed it: no beginning makes it the harness's
+    given: tuple[str, ...] = ()  # facts under which all of it is the harness's
+    labelled: tuple[tuple[Keys, tuple[str, ...]], ...] = ()  # lists of labels, and those that make nothing injected
+
+    @property
+    def texts(self) -> tuple[tuple[tuple[str, str], ...] | tuple[str, ...], ...]:
+        """What it looks for in a text, in the order in which `Markers` wants it."""
+        return self.between, self.wraps, self.prefixes, self.exact, self.tails, self.frames
 
     def markers(self) -> Markers:
-        return Markers.of(self.between, self.wraps, self.prefixes, self.exact)
+        return Markers.of(self.between, self.wraps, self.prefixes, self.exact, self.tails, self.frames)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +204,7 @@ class Plan:
     beside: tuple[str, ...]
     facts: tuple[str, ...]
     session: tuple[tuple[str, tuple[OriginPlan, ...]], ...]
+    own: tuple[Keys, tuple[OriginPlan, ...]] | None  # where a record names its session, and which that has to be
     spans: tuple[SpanPlan, ...]
     carried: tuple[CarriedPlan, ...]
     kept_because: tuple[tuple[str, str, str], ...]  # kind label, key, reason

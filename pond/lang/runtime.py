@@ -16,8 +16,10 @@ __all__ = [
     "CONVERSIONS",
     "EMPTY",
     "INJECTED",
+    "LISTED",
     "MISSING",
     "NO_MARK",
+    "OWN",
     "REPEAT",
     "Broken",
     "Json",
@@ -29,6 +31,7 @@ __all__ = [
     "at",
     "instant",
     "kind_of",
+    "labels_of",
     "parts_of",
     "placed_parts",
     "repeat_event",
@@ -37,7 +40,9 @@ __all__ = [
 
 REPEAT = "repeat"  # the label of a row that stands for an earlier record
 CARRIED = "carry"  # the label of records that are carried whole
-COMPILER = 8  # bump when generated source changes, so that shipped modules are known to be stale
+LISTED = "listed"  # the label of a line about a session in a list that its client keeps of all of them
+COMPILER = 11  # bump when generated source changes, so that shipped modules are known to be stale
+OWN = "own"  # beside the session's fields: whose records are its own
 MISSING = object()
 EMPTY: JsonObject = {}  # stands for an object that is not there; never written to
 
@@ -55,6 +60,7 @@ class Origin(NamedTuple):
     of: str | None
     conversion: str | None
     where: str | None
+    own: bool = False  # only of records that are the session's own
 
 
 def at(record: Json, *keys: str) -> Json:
@@ -70,6 +76,11 @@ def kind_of(value: Json) -> str:
     """Name a JSON type for a person."""
     names = {dict: "an object", list: "a list", str: "text", int: "a number", float: "a number", bool: "true or false"}
     return "null" if value is None else names.get(type(value), "a number")
+
+
+def labels_of(labels: Json, items: list[Json]) -> list[Json]:
+    """Return the label of each item, as a list beside them says it; none for any where the two do not match."""
+    return labels if type(labels) is list and len(labels) == len(items) else [None] * len(items)
 
 
 def repeat_event(own: str, context: Reading) -> JsonObject:

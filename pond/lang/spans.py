@@ -19,13 +19,19 @@ _PREFIX_WINDOW = 400  # white space and the longest prefix; a text with more whi
 
 @dataclass(frozen=True, slots=True)
 class Markers:
-    """A compiled span table. `wraps` are openings whose inside is the person's own words."""
+    """A compiled span table.
+
+    `wraps` are openings whose inside is the person's own words, `tails` beginnings of lines that go with the block
+    before them, `frames` lines that end a frame around what a person asks: all that stands before is the harness's.
+    """
 
     pairs: tuple[tuple[str, str], ...]
     wraps: frozenset[str]
     prefixes: tuple[str, ...]
     exact: frozenset[str]
     opening: re.Pattern[str] | None
+    tails: re.Pattern[str] | None
+    frames: re.Pattern[str] | None
     firsts: tuple[str, ...]
     longest_exact: int
 
@@ -36,13 +42,18 @@ class Markers:
         wraps: tuple[tuple[str, str], ...],
         prefixes: tuple[str, ...],
         exact: tuple[str, ...],
+        tails: tuple[str, ...] = (),
+        frames: tuple[str, ...] = (),
     ) -> Markers:
         """Compile a table from its markers."""
         pairs = tuple(between) + tuple(wraps)
         opening = _words(tuple(o for o, _ in pairs)) if pairs else None
-        firsts = tuple(dict.fromkeys(o[0] for o, _ in pairs))
+        lines = re.compile(rf"(?:\s*(?:{_words(tails).pattern})[^\n]*)+") if tails else None
+        ends = re.compile(rf"^(?:{_words(frames).pattern})", re.MULTILINE) if frames else None
+        firsts = tuple(dict.fromkeys([o[0] for o, _ in pairs] + [frame[0] for frame in frames]))
         longest = max(map(len, exact), default=0) + 64  # white space around it does not count
-        return cls(pairs, frozenset(o for o, _ in wraps), tuple(prefixes), frozenset(exact), opening, firsts, longest)
+        inside = frozenset(o for o, _ in wraps)
+        return cls(pairs, inside, tuple(prefixes), frozenset(exact), opening, lines, ends, firsts, longest)
 
     def plain(self, text: str) -> bool:
         """Tell cheaply that `split` would leave the text whole and conversational; False means: ask `split`."""
@@ -53,25 +64,31 @@ class Markers:
             return False
         return not text[:_PREFIX_WINDOW].lstrip().startswith(self.prefixes)
 
-    def split(self, text: str) -> list[tuple[str, str]]:
-        """Return (provenance, run) pairs whose runs concatenate to `text`; at least one."""
-        if len(text) <= self.longest_exact and text.strip() in self.exact:
+    def split(self, text: str, typed: bool = False) -> list[tuple[str, str]]:
+        """Return (provenance, run) pairs whose runs concatenate to `text`; at least one.
+
+        Of a text that the client says was `typed` only blocks are cut out: no beginning makes it the harness's.
+        """
+        if not typed and self._is_injected(text):
             return [(INJECTED, text)]
-        if text[:_PREFIX_WINDOW].lstrip().startswith(self.prefixes):
-            return [(INJECTED, text)]
-        if self.opening is None or not self.opening.search(text):
+        if not any(found is not None and found.search(text) for found in (self.opening, self.frames)):
             return [(CONVERSATIONAL, text)]
         return _merge(self._cut(text))
 
+    def _is_injected(self, text: str) -> bool:
+        if len(text) <= self.longest_exact and text.strip() in self.exact:
+            return True
+        return text[:_PREFIX_WINDOW].lstrip().startswith(self.prefixes)
+
     def _cut(self, text: str) -> list[tuple[str, str]]:
-        assert self.opening is not None
-        runs: list[tuple[str, str]] = []
+        fences = _Fences(text)
+        done = at = self._framed(text)
+        fences.skip(done)
+        runs: list[tuple[str, str]] = [(INJECTED, text[:done])]
         closings = dict(self.pairs)
         ends: dict[str, dict[int, int]] = {}
-        fences = _Fences(text)
-        done = at = 0
         leads = True  # nobody has spoken yet: only blocks stand before this place
-        while found := self.opening.search(text, at):
+        while self.opening is not None and (found := self.opening.search(text, at)):
             start, opening, at = found.start(), found.group(), found.end()
             if opening not in ends:
                 ends[opening] = self._ends(text, opening, closings[opening])
@@ -79,11 +96,13 @@ class Markers:
             if end is None:
                 continue
             leads = leads and not text[done:start].strip()
-            if not _stands_apart(text, start, end, done, (opening, closings[opening]), leads) or fences.around(
-                start, end
-            ):
+            tailed = self.tails.match(text, end) if self.tails is not None and opening not in self.wraps else None
+            apart = _stands_apart(text, start, end, done, (opening, closings[opening]), leads, tailed is not None)
+            if not apart or fences.around(start, end):
                 leads = False
                 continue
+            if tailed is not None:
+                end = tailed.end()
             runs.append((CONVERSATIONAL, text[done:start]))
             if opening in self.wraps:
                 inner_end = end - len(closings[opening])
@@ -94,6 +113,27 @@ class Markers:
             fences.skip(end)
         runs.append((CONVERSATIONAL, text[done:]))
         return runs
+
+    def _framed(self, text: str) -> int:
+        """Return where the frame around what a person asks ends; 0 where there is none, or somebody quotes one."""
+        found = self.frames.search(text) if self.frames is not None else None
+        if found is None or _Fences(text).around(found.start(), found.end()):
+            return 0
+        return found.end() if self._leading(text, found.start()) <= found.start() else 0
+
+    def _leading(self, text: str, until: int) -> int:
+        """Return where the blocks end that open a text, as far as they begin before a place."""
+        ends: dict[str, dict[int, int]] = {}
+        closings, done, at = dict(self.pairs), 0, _after_blanks(text, 0)
+        while self.opening is not None and at < until and (found := self.opening.match(text, at)):
+            opening = found.group()
+            if opening not in ends:
+                ends[opening] = self._ends(text, opening, closings[opening])
+            if at not in ends[opening]:
+                break
+            done = ends[opening][at]
+            at = _after_blanks(text, done)
+        return done
 
     def _ends(self, text: str, opening: str, closing: str) -> dict[int, int]:
         """Return, for each opening that is closed, where its block ends; the innermost opening takes a closing.
@@ -138,6 +178,14 @@ class _Fences:
             self._next += 1
 
 
+_BLANKS = re.compile(r"\s*")
+
+
+def _after_blanks(text: str, start: int) -> int:
+    found = _BLANKS.match(text, start)
+    return found.end() if found is not None else start
+
+
 _FENCE = re.compile(r"^[ \t]{0,3}(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
 
 
@@ -147,14 +195,16 @@ def _words(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(sorted(map(re.escape, words), key=len, reverse=True)))
 
 
-def _stands_apart(text: str, start: int, end: int, done: int, markers: tuple[str, str], leads: bool) -> bool:
+def _stands_apart(
+    text: str, start: int, end: int, done: int, markers: tuple[str, str], leads: bool, tailed: bool
+) -> bool:  # fmt: skip
     """Tell whether a closed block was put beside a person's words, not quoted by them.
 
     It opens a line and ends one; or it has lines of its own and ends one; or it opens the text and the person's words
     follow without so much as a blank, as nobody writes.
     """
     opening, closing = markers
-    if _goes_on(text, end, closing):
+    if not tailed and _goes_on(text, end, closing):
         return leads and not text[end].isspace()
     own_lines = text.startswith("\n", start + len(opening)) and text[end - len(closing) - 1] == "\n"
     return own_lines or _first_on_line(text, start, done)

@@ -1,11 +1,10 @@
 """Random source records: first such as fit a mapping's rules, then bent as a client or a bad day could bend them."""
 
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from random import Random
 
 from pond.lang.plan import Condition, ImpliedRule, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule
-from pond.model.json_text import Json, JsonObject
+from pond.model.json_text import Json, JsonObject, Numeral
 from tests.lang.engines import copy
 
 TIMES = (
@@ -51,7 +50,7 @@ PLAIN: tuple[Json, ...] = (
 )  # fmt: skip
 # Values that the fast JSON library cannot print or read.
 HARD: tuple[Json, ...] = (
-    2**63, 2**64 + 1, -(10**40), Decimal("NaN"), Decimal("Infinity"), Decimal("-Infinity"), Decimal("1E+400"), "\ud800",
+    2**63, 2**64 + 1, -(10**40), Numeral("NaN"), Numeral("Infinity"), Numeral("-Infinity"), Numeral("1E+400"), "\ud800",
     "a\udfffb", ["\udc00\ud800"],
 )  # fmt: skip
 KEYS = ("", "type", "text", "id", "kind", "content", "options", "source", "pond", "brandNew", "a.b", "message.content")
@@ -70,7 +69,9 @@ class Records:
         self.literals = [k.literal for k in kinds if k.literal is not None] + [c.literal for c in plan.carried]
         self.pairs = [pair for table in plan.spans for pair in (*table.between, *table.wraps)]
         self.markers = [marker for pair in self.pairs for marker in pair]
-        self.markers += [m for table in plan.spans for m in (*table.prefixes, *table.exact)]
+        self.markers += [
+            m for table in plan.spans for m in (*table.prefixes, *table.exact, *table.tails, *table.frames)
+        ]
         self.bends: tuple[Callable[[JsonObject], None], ...] = (
             self._drop, self._drop, self._retype, self._retype, self._rename, self._nest, self._unwrap, self._inject,
             self._bend_list, self._bend_list, self._swap, self._shuffle, self._misname,
@@ -107,6 +108,15 @@ class Records:
         for table in self.plan.spans:
             if table.conditions and random.random() < 0.1:
                 self._satisfy(record, (random.choice(table.conditions),))
+            if table.typed and random.random() < 0.2:
+                self._satisfy(record, (random.choice(table.typed),))
+            for keys, labels in table.labelled:
+                if random.random() < 0.3:
+                    self._put(
+                        record,
+                        keys,
+                        [random.choice((*labels, "harness", None)) for _ in range(random.choice((1, 1, 2, 3)))],
+                    )
         return record
 
     def bent(self) -> JsonObject:

@@ -34,8 +34,12 @@ def test_everything_the_plan_says_is_in_the_text(path: Path) -> None:
             assert all(name in text for name in names), keys
         assert all(f"-> options.{space}" in text for _, space in kind.rests)
     for table in plan.spans:
-        for words in (*table.between, *table.wraps, table.prefixes, table.exact):
-            assert all(encode(word).decode() in text for word in words)
+        for words in (*table.between, *table.wraps, table.prefixes, table.exact, table.tails, table.frames):
+            assert all(encode(word).decode() in flowing for word in words)
+        assert all(f"`{fact}`" in flowing for fact in table.given)
+        for keys, labels in table.labelled:
+            assert dotted(keys) in flowing
+            assert all(encode(label).decode() in flowing for label in labels)
     for _, _, why in plan.kept_because:
         assert " ".join(why.split()) in flowing
     for entry in plan.carried:
@@ -70,6 +74,7 @@ client "heron" {
   files   "{file}.jsonl"
   records by kind
   rest    <-> options.source
+  facts   spawned
 
   session {
     id      <- "{path.file}/{sid}" | first sid of "say" | path.file
@@ -82,6 +87,11 @@ client "heron" {
     wrap  "<b>" "</b>"
     whole prefix "Caution"
     whole text   "stop"
+    tail  "See also:"
+    frame "## Wish:"
+    typed when by = "hand"
+    whole given spawned
+    whole labelled kinds except "mine" "unknown"
   }
 
   "say" when who in ("bot", null) and no hidden => AssistantMessage {
@@ -112,7 +122,7 @@ SESSION
   project            = the first `cwd`, else the directory of the file
 
 KIND say/bot+/no-hidden => AssistantMessage
-  when `kind` is "say" and `who` is "bot" or null and `hidden` is not there
+  when `kind` is "say" and `who` is "bot" or null and `hidden` is not there; the client's pass sees it
   carried whole unless these are objects: meta
   id <-> id
   at <-> timestamp as epoch_ms
@@ -137,8 +147,13 @@ KIND carry => SystemMessage
 
 SPANS harness: what the harness wrote, in a text that may hold a person's words too
   all of it where `robot` is true
+  all of it where the pass finds `spawned` true of the record
+  all of it where its label in `kinds` is not one of "mine", "unknown"
+  not by its beginning where `by` is "hand": a person typed it
+  all before a line that begins with "## Wish:", and that
   from "<a>" to "</a>"
   "<b>" and "</b>", not what is between them
+  right behind such a block, a line that begins with "See also:"
   all of it where it begins with "Caution"
   all of it where it is "stop"
 """

@@ -20,6 +20,8 @@ TABLE = Markers.of(
     wraps=(("<args>", "</args>"),),
     prefixes=("Caution: ", "<summary "),
     exact=("[stopped]",),
+    tails=("See also:", "Read it at"),
+    frames=("## My wish:",),
 )
 NOTE = "<note>remember</note>"
 
@@ -84,6 +86,25 @@ def cut(text: str) -> str:
         # a heading instead of a tag: the person's words follow
         ("# Context:\nopen files\n## Request: fix it", "[[# Context:\nopen files\n## Request:]] fix it"),
         ("# Context:\nno request", "# Context:\nno request"),
+        # a frame, whatever stands at its head, up to the line that ends it
+        ("# Tabs:\n- a.py\n\n## My wish:\nfix it", "[[# Tabs:\n- a.py\n\n## My wish:]]\nfix it"),
+        ("anything at all\n## My wish: fix it", "[[anything at all\n## My wish:]] fix it"),
+        ("## My wish:\nfix it\n## My wish:\ntwice", "[[## My wish:]]\nfix it\n## My wish:\ntwice"),
+        (f"# Tabs:\n```\n## My wish:\n{NOTE}\nfix it", f"[[# Tabs:\n```\n## My wish:\n{NOTE}]]\nfix it"),
+        ("<note>\nTabs\n## My wish:\n</note>\nfix it", "[[<note>\nTabs\n## My wish:\n</note>]]\nfix it"),
+        (f"{NOTE}\n<note>x\n## My wish:\n</note>\nhm", f"[[{NOTE}\n<note>x\n## My wish:\n</note>]]\nhm"),
+        (f"{NOTE}\nTabs\n## My wish:\nfix it", f"[[{NOTE}\nTabs\n## My wish:]]\nfix it"),
+        ("<note>never closed\n## My wish:\nfix it", "[[<note>never closed\n## My wish:]]\nfix it"),
+        ("why ## My wish: here?", "why ## My wish: here?"),
+        ("why?\n```\n## My wish:\n```\nhm", "why?\n```\n## My wish:\n```\nhm"),
+        (f"{NOTE}\nwhy?\n```\n## My wish:\n```\nhm", f"[[{NOTE}]]\nwhy?\n```\n## My wish:\n```\nhm"),
+        # lines that go with the block before them
+        (f"{NOTE}\nSee also: /tmp/x\nhello", f"[[{NOTE}\nSee also: /tmp/x]]\nhello"),
+        (f"{NOTE}\n\nSee also: x\nRead it at y\nhello", f"[[{NOTE}\n\nSee also: x\nRead it at y]]\nhello"),
+        (f"{NOTE} See also: x\nhello", f"[[{NOTE} See also: x]]\nhello"),
+        (f"{NOTE}\nhello\nSee also: x", f"[[{NOTE}]]\nhello\nSee also: x"),
+        ("See also: x", "See also: x"),
+        ("<args>fix it</args>\nSee also: x", "[[<args>]]fix it[[</args>]]\nSee also: x"),
         # words inside markers
         ("<name>/go</name>\n<args>fix it</args>", "[[<name>/go</name>\n<args>]]fix it[[</args>]]"),
         ("<args></args>", "[[<args></args>]]"),
@@ -102,7 +123,20 @@ def test_cutting(text: str, expected: str) -> None:
     assert cut(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        ("Caution: mine", [(CONVERSATIONAL, "Caution: mine")]),
+        ("[stopped]", [(CONVERSATIONAL, "[stopped]")]),
+        (f"Caution: mine\n{NOTE}", [(CONVERSATIONAL, "Caution: mine\n"), (INJECTED, NOTE)]),
+    ],
+)
+def test_no_beginning_makes_what_was_typed_the_harnesss(text: str, runs: list[tuple[str, str]]) -> None:
+    assert TABLE.split(text, typed=True) == runs
+
+
 WORDS = [
+    "See also:", "## My wish:",
     "<note>", "</note>", "<note-list", "</note-list>", "<args>", "</args>", "# Context:", "## Request:", "```", "~~~",
     "hello", "Caution: ", "[stopped]", "\u2028", "\r\n", "é", "\n", " ",
 ]  # fmt: skip
@@ -151,6 +185,10 @@ def _cost(text: str, times: int = 3) -> float:
         lambda n: " " * (8 * n) + "<note>",
         lambda n: "<note>" + "```\n" * n + "</note>",
         lambda n: "\n" * (8 * n) + "<note>x</note>" + " " * n + "y",
+        lambda n: "<note>x</note>" + "\nSee also:" * n,
+        lambda n: "<note>x</note>\n \n" * (n // 3) + "See also:",
+        lambda n: "```\n## My wish:\n" * (n // 3) + "```",
+        lambda n: "<note>x</note>\n" * (n // 2) + "## My wish:",
     ],
 )
 def test_hostile_texts_cost_in_proportion_to_their_size(hostile: Callable[[int], str]) -> None:

@@ -17,6 +17,7 @@ class Faults:
         self.mapping = mapping
         self.faults: list[Diagnostic] = []
         self.tables = {table.name.text for table in mapping.spans}
+        self.asking: set[str] = set()  # span tables that ask for a fact
         self.because: list[tuple[str, str, str]] = []
         # A session's values are gathered before any pass has seen a record: no kind that wants a fact can be asked for.
         stated = [kind for kind in mapping.kinds if kind.given is None]

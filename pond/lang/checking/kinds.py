@@ -108,13 +108,17 @@ class KindChecker(PartChecker):
             label, literal, tuple(map(condition_of, kind.when)), kind.given.text if kind.given else None,
             tuple(n.text for n in kind.messages),
             tuple(rules), tuple(implied), tuple(lists), tuple(parts), tuple(rests), containers, known,
-            self._observed(kind.observed) or kind.given is not None or _needs_a_fact(lists, parts), kind.span.line,
+            self._observed(kind.observed) or kind.given is not None or self._needs_a_fact(lists, parts), kind.span.line,
         )  # fmt: skip
 
     def _observed(self, stated: Span | None) -> bool:
         if stated is not None and not self.mapping.facts:
             self.fault("map-lookup", "there are no `facts` for which a pass would observe this", stated)
         return stated is not None
+
+    def _needs_a_fact(self, lists: list[ListPlan], parts: list[PartPlan]) -> bool:
+        made = [*parts, *(block for listed in lists for block in listed.blocks)]
+        return any(part.spans in self.asking or any(fact.how == "fact" for fact in part.facts) for part in made)
 
     def _overlaps(self, kind: ast.Kind, literal: str | None) -> None:
         claimed = list(claimed_paths(kind.items))
@@ -145,8 +149,3 @@ class KindChecker(PartChecker):
                     target.span,
                     "give the rest a name of its own",
                 )
-
-
-def _needs_a_fact(lists: list[ListPlan], parts: list[PartPlan]) -> bool:
-    made = [*parts, *(block for listed in lists for block in listed.blocks)]
-    return any(fact.how == "fact" for part in made for fact in part.facts)

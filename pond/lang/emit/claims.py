@@ -16,6 +16,8 @@ class Emitter:
         self.plan, self.kind, self.out = plan, kind, out
         self.holders: dict[Keys, str] = {(): "r"}  # path of an object -> the variable that holds it
         self.whole: dict[str, str] = {}  # a span table -> the condition under which it takes all texts of a record
+        self.typed: dict[str, str] = {}  # a span table -> the condition under which a person typed them
+        self.labelled: dict[str, list[str]] = {}  # a span table -> tests of the item's labels, inside a list
         # One Part and nowhere else to put it: it needs no list to be gathered in.
         self.only_part = len(kind.parts) == len(kind.messages) == 1 and not kind.lists and not kind.parts[0].spans
 

@@ -179,7 +179,9 @@ class PartEmitter(Emitter):
 
     def _cut(self, table: str, body: Fields) -> Fields:
         """Emit the cutting of a text into `runs`, and its first run's provenance `k`; return the fields with that."""
-        out, whole = self.out, self.whole.get(table)
+        out = self.out
+        tests = [*([self.whole[table]] if table in self.whole else []), *self.labelled.get(table, [])]
+        whole = " or ".join(tests) or None
         if not self._cuts(table):
             out("k = CONVERSATIONAL" if whole is None else f"k = INJECTED if {whole} else CONVERSATIONAL")
             return body
@@ -190,13 +192,13 @@ class PartEmitter(Emitter):
         with out.block(f"{'if' if whole is None else 'elif'} S_{table}.plain(x):"):
             out("k = CONVERSATIONAL")
         with out.block("else:"):
-            out(f"(k, x), *runs = S_{table}.split(x)")
+            typed = f", {self.typed[table]}" if table in self.typed else ""
+            out(f"(k, x), *runs = S_{table}.split(x{typed})")
         return [(name, "x" if name == "text" else value) for name, value in body]
 
     def _cuts(self, table: str) -> bool:
         """Tell whether a span table has anything to look for in a text."""
-        spans = next(found for found in self.plan.spans if found.name == table)
-        return bool(spans.between or spans.wraps or spans.prefixes or spans.exact)
+        return any(next(found for found in self.plan.spans if found.name == table).texts)
 
     def _literal(self, part: PartPlan, values: dict[Keys, str], head: Fields, always: Fields) -> None:
         """Emit the Part in one go where all that may be absent is there: a dict that grows is made twice."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 
 from pond.lang.emit.parts import PartEmitter
@@ -16,7 +17,7 @@ from pond.lang.emit.source import (
     set_of,
     variable_for,
 )
-from pond.lang.plan import CARRY, NO_FALLBACK, ROLES, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, dotted
+from pond.lang.plan import CARRY, NO_FALLBACK, ROLES, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, SpanPlan, dotted
 
 
 class Reader(PartEmitter):
@@ -69,14 +70,25 @@ class Reader(PartEmitter):
         paths += [rule.source for rule in kind.rules] + [rule.source for rule in kind.implied]
         paths += [source for part in kind.parts for source in part.claimed]
         taken = {path[0] for path in paths}
-        for table in self.plan.spans:
-            if table.name not in {part.spans for part in kind.all_parts} or not table.conditions:
-                continue
-            whole = " or ".join(holds(condition, "r") for condition in table.conditions)
-            if not taken.isdisjoint(condition.keys[0] for condition in table.conditions):
-                self.out(f"w_{table.name} = {whole}")
-                whole = f"w_{table.name}"
-            self.whole[table.name] = whole
+        for table in self._tables():
+            facts = [f"c.facts.get({name!r}) is True" for name in table.given]
+            for name, asked, others, found in (
+                (f"w_{table.name}", table.conditions, facts, self.whole),
+                (f"t_{table.name}", table.typed, [], self.typed),
+            ):
+                if not asked and not others:
+                    continue
+                found[table.name] = " or ".join([*others, *(holds(condition, "r") for condition in asked)])
+                if not taken.isdisjoint(condition.keys[0] for condition in asked):
+                    self.out(f"{name} = {found[table.name]}")
+                    found[table.name] = name
+            for number, (keys, _) in enumerate(table.labelled):
+                self.out(f"l_{table.name}_{number} = at(r, {', '.join(map(repr, keys))})")
+
+    def _tables(self) -> list[SpanPlan]:
+        """Return the span tables that the kind's Parts are cut by."""
+        names = {part.spans for part in self.kind.all_parts}
+        return [table for table in self.plan.spans if table.name in names]
 
     def _structure(self) -> None:
         out, proved = self.out, objects_proved_by(self.kind.conditions)
@@ -220,16 +232,32 @@ class Reader(PartEmitter):
                 for key in reversed(source):
                     inner = f"{{{key!r}: {inner}}}"
                 out(f"b = {inner}")
+                self._labels([block], "[items]")
+                if self.labelled:
+                    out("n = 0")
                 self._fetch(block, "b")
                 self._part(block, self._values(block), self._item_holders(block), NOTHING)
                 if rule.shapes[0] != "string":
                     out(f"pond.setdefault('shape', {{}})[{name!r}] = 'string'")
             head = "elif"
+        self.labelled = {}
         with out.block(f"{head} items is MISSING:"):
             out(f"pond.setdefault('shape', {{}})[{name!r}] = 'absent'")
         with out.block("elif items is not None:"):
             what = f"f'expected {' or '.join(rule.shapes)}, found {{kind_of(items)}}'"
             out(f"c.note('source-type', {'$.' + name!r}, {what})")
+
+    def _labels(self, blocks: Iterable[PartPlan], items: str) -> None:
+        """Emit the labels of a list's items; in what follows the item with the number `n` is asked for its own."""
+        self.labelled = {}
+        for table in self._tables():
+            if table.name not in {block.spans for block in blocks}:
+                continue
+            for number, (_, others) in enumerate(table.labelled):
+                label, list_ = f"l_{table.name}_{number}", f"n_{table.name}_{number}"
+                self.out(f"{list_} = labels_of({label}, {items})")
+                test = f"type(y := {list_}[n]) is str and y not in {set_of(frozenset(others))}"
+                self.labelled.setdefault(table.name, []).append(test)
 
     def _values(self, part: PartPlan) -> dict[Keys, str]:
         return {rule.source: f"v{index}" for index, rule in enumerate(part.rules)}
@@ -257,7 +285,8 @@ class Reader(PartEmitter):
         if several:
             out("weave = ''")
         out("left = None")
-        with out.block("for b in items:"):
+        self._labels(rule.blocks, "items")
+        with out.block("for n, b in enumerate(items):" if self.labelled else "for b in items:"):
             with out.block("if type(b) is dict and type(kind := b.get('type')) is str:"):
                 literals = list(dict.fromkeys(b.literal for b in rule.blocks))
                 for index, literal in enumerate(literals):

@@ -27,7 +27,9 @@ def keep_spelling(rule: Rule, value: Json, values: tuple[Json, ...], spelling: J
         spelling[dotted(rule.source)] = value  # the writer leaves out what equals the fallback
 
 
-def imply(rules: tuple[ImpliedRule, ...], record: JsonObject, session_id: str, project: str, absent: list[str]) -> None:
+def imply(
+    rules: tuple[ImpliedRule, ...], record: JsonObject, session_id: str, project: object, absent: list[str]
+) -> None:
     for rule in rules:
         value = get(record, rule.source)
         if value is MISSING:

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pond.lang.context import Reading
 from pond.lang.interpret.fields import check_known, convert, imply, keep_spelling
 from pond.lang.interpret.record_paths import get, holds, prune, put, take
-from pond.lang.plan import ITEM_KEY, NO_FALLBACK, PART_TYPES, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, dotted
+from pond.lang.plan import (
+    ITEM_KEY,
+    NO_FALLBACK,
+    PART_TYPES,
+    Keys,
+    KindPlan,
+    ListPlan,
+    PartPlan,
+    Plan,
+    Rule,
+    SpanPlan,
+    dotted,
+)
 from pond.lang.runtime import MISSING, kind_of
 from pond.lang.spans import INJECTED
 from pond.model.json_text import Json, JsonObject
@@ -26,11 +40,28 @@ def fit(part: PartPlan, item: JsonObject) -> dict[Keys, Found] | None:
     return found
 
 
+class Said(NamedTuple):
+    """What a record says of its texts, as a span table asks."""
+
+    whole: bool  # all of them are injected
+    typed: bool  # a person typed them
+    labels: list[tuple[Json, tuple[str, ...]]]  # a list of labels, and those that make nothing injected
+
+
+def said_of(table: SpanPlan, record: JsonObject, context: Reading) -> Said:
+    """Ask a record, before anything is taken out of it, whose its texts are."""
+    given = any(context.facts.get(name) is True for name in table.given)
+    whole = given or any(holds(c, record) for c in table.conditions)
+    labels = [(get(record, keys), others) for keys, others in table.labelled]
+    return Said(whole, any(holds(c, record) for c in table.typed), labels)
+
+
 class PartMaker:
     """Makes the Parts of one record, in order, numbering them per message."""
 
-    def __init__(self, plan: Plan, kind: KindPlan, context: Reading, whole: dict[str, bool]) -> None:
-        self.plan, self.kind, self.context, self.whole = plan, kind, context, whole
+    def __init__(self, plan: Plan, kind: KindPlan, context: Reading, said: dict[str, Said]) -> None:
+        self.plan, self.kind, self.context, self.said = plan, kind, context, said
+        self.place: tuple[int, int] | None = None  # of the item in its list, and how many there are
         self.tables = {table.name: table.markers() for table in plan.spans}
 
     def make(
@@ -92,14 +123,27 @@ class PartMaker:
     def _cut(self, part: PartPlan, body: JsonObject, options: JsonObject) -> list[JsonObject]:
         if part.spans is None:
             return [{**body, "provenance": part.provenance, "options": options}]
-        if self.whole[part.spans]:
+        said = self.said[part.spans]
+        if said.whole or self._is_labelled(said):
             return [{**body, "provenance": INJECTED, "options": options}]
-        runs = self.tables[part.spans].split(body["text"])
+        runs = self.tables[part.spans].split(body["text"], said.typed)
         parts = [{**body, "text": text, "provenance": provenance, "options": options} for provenance, text in runs[:1]]
         for provenance, text in runs[1:]:
             joined: JsonObject = {"pond": {"joined": True}}
             parts.append({"type": "text", "text": text, "provenance": provenance, "options": joined})
         return parts
+
+    def _is_labelled(self, said: Said) -> bool:
+        """Tell whether a label makes the item the harness's; a list of another length labels nothing."""
+        if self.place is None:
+            return False
+        index, count = self.place
+        for labels, others in said.labels:
+            if type(labels) is list and len(labels) == count:
+                label = labels[index]
+                if type(label) is str and label not in others:
+                    return True
+        return False
 
 
 def read_list(
@@ -116,13 +160,15 @@ def read_list(
         put(item, block.text_rule.source, value)
         found = fit(block, item)
         assert found is not None
+        maker.place = (0, 1)
         made[block.message] += maker.make(block, item, found)
         if rule.shapes[0] != "string":
             pond.setdefault("shape", {})[name] = "string"
     elif type(value) is list and "list" in rule.shapes:
         take(record, rule.source)
         weave, left = "", []
-        for item in value:
+        for index, item in enumerate(value):
+            maker.place = (index, len(value))
             block_found = _choose(rule, item, maker)
             if block_found is None:
                 weave += "r"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pond.lang.context import Reading
 from pond.lang.interpret.fields import check_known, convert, imply, keep_spelling
-from pond.lang.interpret.parts import PartMaker, fit, read_list
+from pond.lang.interpret.parts import PartMaker, fit, read_list, said_of
 from pond.lang.interpret.record_paths import get, holds, prune, put, take
 from pond.lang.plan import CARRY, NO_FALLBACK, ROLES, KindPlan, Plan, dotted
 from pond.lang.runtime import MISSING, kind_of, repeat_event
@@ -64,13 +64,13 @@ def _read_kind(plan: Plan, kind: KindPlan, record: JsonObject, context: Reading)
     message_id, repeat = _identity(kind, record, context, pond, absent)
     if repeat is not None:
         return repeat
-    whole = {table.name: any(holds(c, record) for c in table.conditions) for table in plan.spans}
+    said = {table.name: said_of(table, record, context) for table in plan.spans}
     if kind.literal is not None:
         take(record, plan.discriminator)
     fields, options, timestamp = _message_fields(kind, record, context, absent, spelling)
     imply(kind.implied, record, context.session_id, context.project, absent)
     made: list[list[JsonObject]] = [[] for _ in kind.messages]
-    maker = PartMaker(plan, kind, context, whole)
+    maker = PartMaker(plan, kind, context, said)
     for part in kind.parts:
         found = fit(part, record)
         assert found is not None
