@@ -2,41 +2,51 @@
 # ruff: noqa
 # mypy: ignore-errors
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
-from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of
+from pond.lang.runtime import Origin, at, instant, kind_of, labels_of, parts_of, placed_parts, repeat_event
+from pond.lang.runtime import weave_of
 
-DIGEST = 'da7d8c0d33493a2b'
-COMPILER = 8
+DIGEST = '5bd35465313b6add'
+COMPILER = 11
 CLIENT = 'claude-code'
 MAP = 1
-FILES = ('projects/{slug}/{parent}/subagents/{agent**}.jsonl', 'projects/{slug}/agent-{legacy}.jsonl', 'projects/{slug}/{file}.jsonl', '{parent}/subagents/{agent**}.jsonl', 'agent-{legacy}.jsonl', '{file}.jsonl')
+FILES = ('projects/{slug}/{parent}/subagents/{agent**}.jsonl', 'projects/{slug}/agent-{legacy}.jsonl', 'projects/{slug}/{session:uuid}.jsonl', 'projects/{slug}/{file}.jsonl', '{parent}/subagents/{agent**}.jsonl', 'agent-{legacy}.jsonl', '{session:uuid}.jsonl', '{file}.jsonl')
 IGNORES = {'journal.jsonl': 'ledgers of the client: workflow steps, prompts of all sessions; every transcript they name is a file of its own', 'history.jsonl': 'ledgers of the client: workflow steps, prompts of all sessions; every transcript they name is a file of its own'}
 DISCRIMINATOR = ('type',)
 DOCUMENT = None
 BESIDE = ('{stem}.meta.json', '{stem}/tool-results/*')
 FACTS = ()
+OWN_KEYS = ('sessionId',)
 SESSION = (
+    ('own', (
+        Origin('parent', None, None, None, None, None, False),
+        Origin('session', None, None, None, None, None, False),
+        Origin(None, None, ('sessionId',), None, None, None, False),
+    )),
     ('id', (
-        Origin(None, '{path.parent}/{path.agent}', None, None, None, None),
-        Origin(None, '{sessionId}/agent-{path.legacy}', None, None, None, None),
-        Origin(None, None, ('sessionId',), None, None, None),
-        Origin('file', None, None, None, None, None),
+        Origin(None, '{path.parent}/{path.agent}', None, None, None, None, False),
+        Origin(None, '{sessionId}/agent-{path.legacy}', None, None, None, None, False),
+        Origin('session', None, None, None, None, None, False),
+        Origin(None, None, ('sessionId',), None, None, None, False),
+        Origin('file', None, None, None, None, None, False),
     )),
     ('parent_session_id', (
-        Origin('parent', None, None, None, None, None),
-        Origin(None, None, ('sessionId',), None, None, 'legacy'),
-        Origin(None, None, ('forkedFrom', 'sessionId'), None, None, None),
+        Origin('parent', None, None, None, None, None, False),
+        Origin(None, None, ('sessionId',), None, None, 'legacy', False),
+        Origin(None, None, ('forkedFrom', 'sessionId'), None, None, None, False),
+        Origin(None, None, ('sessionId',), None, None, None, False),
     )),
     ('parent_message_id', (
-        Origin(None, None, ('forkedFrom', 'messageUuid'), None, None, None),
-        Origin(None, None, ('parentLastUuid',), 'fork-context-ref', None, None),
+        Origin(None, None, ('forkedFrom', 'messageUuid'), None, None, None, False),
+        Origin(None, None, ('parentLastUuid',), 'fork-context-ref', None, None, False),
     )),
     ('project', (
-        Origin(None, None, ('cwd',), None, None, None),
-        Origin('slug', None, None, None, None, None),
-        Origin('directory', None, None, None, None, None),
+        Origin(None, None, ('cwd',), None, None, None, True),
+        Origin('slug', None, None, None, None, None, False),
+        Origin(None, None, ('cwd',), None, None, None, False),
+        Origin('directory', None, None, None, None, None, False),
     )),
     ('created_at', (
-        Origin(None, None, ('timestamp',), None, 'rfc3339', None),
+        Origin(None, None, ('timestamp',), None, 'rfc3339', None, False),
     )),
 )
 K0 = frozenset({'cache_control', 'citations', 'text'})
@@ -73,29 +83,31 @@ K30 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'i
 K31 = frozenset({'advisorModel', 'agentId', 'agentName', 'apiBlockIndex', 'apiError', 'apiErrorStatus', 'apiErrorType', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'costUSD', 'cwd', 'durationMs', 'effort', 'entrypoint', 'error', 'errorDetails', 'failedResponseHadNoToolCall', 'forkedFrom', 'gitBranch', 'healsDistinctCarrier', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'thinkingDisplay', 'thinkingDurationMs', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
 K32 = {'kind': 'message', 'role': 'assistant', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
 K33 = {'text': 'text', 'reasoning': 'thinking', 'file': 'image', 'tool_call': 'tool_use', 'tool_result': 'web_search_tool_result'}
-K34 = frozenset({'agentId', 'agentName', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'choice', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'pendingWorkflowCount', 'persistedAsDefault', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'teamName', 'timestamp', 'toolUseID', 'trigger', 'upgradeNudge', 'url', 'userType', 'uuid', 'version'})
-K35 = {'kind': 'message', 'role': 'system', 'id': None, 'session_id': None, 'timestamp': None, 'content': None, 'options': None}
-K36 = frozenset({'text'})
-K37 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
-K38 = frozenset({'commandMode', 'imagePasteIds', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
-K39 = {'text': 'text', 'file': 'image'}
-K40 = frozenset({'content', 'operation', 'sessionId', 'timestamp', 'uuid'})
-K41 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': None, 'provenance': 'injected', 'options': None, 'file_name': None}
-K42 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': None, 'provenance': 'injected', 'options': None}
-K43 = {'file': 'self'}
-K44 = {'text': 'self'}
-S_harness = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<bash-notification>', '</bash-notification>'), ('<ide_opened_file>', '</ide_opened_file>'), ('<ide_selection>', '</ide_selection>'), ('<ide_diagnostics>', '</ide_diagnostics>'), ('<local-command-caveat>', '</local-command-caveat>'), ('<local-command-stdout>', '</local-command-stdout>'), ('<local-command-stderr>', '</local-command-stderr>'), ('<command-name>', '</command-name>'), ('<command-message>', '</command-message>'), ('<command-contents>', '</command-contents>'), ('<bash-stdout>', '</bash-stdout>'), ('<bash-stderr>', '</bash-stderr>'), ('<user-prompt-submit-hook>', '</user-prompt-submit-hook>'), ('<teammate-message', '</teammate-message>'), ('<cross-session-message', '</cross-session-message>'), ('<channel source=', '</channel>'), ('<channel-message', '</channel-message>'), ('<tick>', '</tick>'), ('<remote-review>', '</remote-review>'), ('<new-diagnostics>', '</new-diagnostics>'), ('<fork-boilerplate>', '</fork-boilerplate>'), ('<injected-context source=', '</injected-context>')), (('<command-args>', '</command-args>'), ('<bash-input>', '</bash-input>'), ('<user-memory-input>', '</user-memory-input>')), ('Caveat: The messages below were generated by the user while running local commands.', 'This session is being continued from a previous conversation', 'Base directory for this skill: ', '[Image: source: ', 'Your tool call was malformed', '[SUGGESTION MODE: ', 'Your task is to create a detailed summary of the conversation so far', 'Unknown skill: ', 'Unknown slash command: '), ('[Request interrupted by user]', '[Request interrupted by user for tool use]', 'Continue from where you left off.', 'Warmup'))
-S_failure = Markers.of((), (), (), ())
-S_queued = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<bash-notification>', '</bash-notification>')), (), ('{"task_id":',), ())
+K34 = frozenset({'text'})
+K35 = frozenset({'agentId', 'agentName', 'content', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'parentUuid', 'sessionId', 'sessionKind', 'session_id', 'slug', 'subtype', 'teamName', 'timestamp', 'userType', 'uuid', 'version'})
+K36 = {'text': 'text'}
+K37 = frozenset({'agentId', 'agentName', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'choice', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'pendingWorkflowCount', 'persistedAsDefault', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'teamName', 'timestamp', 'toolUseID', 'trigger', 'upgradeNudge', 'url', 'userType', 'uuid', 'version'})
+K38 = {'kind': 'message', 'role': 'system', 'id': None, 'session_id': None, 'timestamp': None, 'content': None, 'options': None}
+K39 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
+K40 = frozenset({'commandMode', 'imagePasteIds', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
+K41 = {'text': 'text', 'file': 'image'}
+K42 = frozenset({'content', 'operation', 'sessionId', 'timestamp', 'uuid'})
+K43 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': None, 'provenance': 'injected', 'options': None, 'file_name': None}
+K44 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'file', 'data': None, 'media_type': None, 'provenance': 'injected', 'options': None}
+K45 = {'file': 'self'}
+K46 = {'text': 'self'}
+S_harness = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<bash-notification>', '</bash-notification>'), ('<agent-notification>', '</agent-notification>'), ('<ide_opened_file>', '</ide_opened_file>'), ('<ide_selection>', '</ide_selection>'), ('<ide_diagnostics>', '</ide_diagnostics>'), ('<local-command-caveat>', '</local-command-caveat>'), ('<local-command-stdout>', '</local-command-stdout>'), ('<local-command-stderr>', '</local-command-stderr>'), ('<command-name>', '</command-name>'), ('<command-message>', '</command-message>'), ('<command-contents>', '</command-contents>'), ('<bash-stdout>', '</bash-stdout>'), ('<bash-stderr>', '</bash-stderr>'), ('<user-prompt-submit-hook>', '</user-prompt-submit-hook>'), ('<teammate-message', '</teammate-message>'), ('<cross-session-message', '</cross-session-message>'), ('<channel source=', '</channel>'), ('<channel-message', '</channel-message>'), ('<tick>', '</tick>'), ('<remote-review>', '</remote-review>'), ('<new-diagnostics>', '</new-diagnostics>'), ('<fork-boilerplate>', '</fork-boilerplate>'), ('<injected-context source=', '</injected-context>')), (('<command-args>', '</command-args>'), ('<bash-input>', '</bash-input>'), ('<user-memory-input>', '</user-memory-input>')), ('Caveat: The messages below were generated by the user while running local commands.', 'This session is being continued from a previous conversation', 'Base directory for this skill: ', '[Image: source: ', 'Your tool call was malformed', '[SUGGESTION MODE: ', 'Your task is to create a detailed summary of the conversation so far', 'CRITICAL: Respond with TEXT ONLY', 'Output token limit hit. Resume directly', 'Operation stopped by hook:', 'Unknown skill: ', 'Unknown slash command: '), ('[Request interrupted by user]', '[Request interrupted by user for tool use]', 'Operation stopped by hook', 'Continue from where you left off.', 'Warmup'), ('Full transcript available at:', 'Read the output file to retrieve the'), ())
+S_failure = Markers.of((), (), (), (), (), ())
+S_queued = Markers.of((('<system-reminder>', '</system-reminder>'), ('<task-notification>', '</task-notification>'), ('<bash-notification>', '</bash-notification>'), ('<agent-notification>', '</agent-notification>'), ('<ide_opened_file>', '</ide_opened_file>'), ('<ide_selection>', '</ide_selection>'), ('<ide_diagnostics>', '</ide_diagnostics>'), ('<local-command-caveat>', '</local-command-caveat>'), ('<local-command-stdout>', '</local-command-stdout>'), ('<local-command-stderr>', '</local-command-stderr>'), ('<command-name>', '</command-name>'), ('<command-message>', '</command-message>'), ('<command-contents>', '</command-contents>'), ('<bash-stdout>', '</bash-stdout>'), ('<bash-stderr>', '</bash-stderr>'), ('<user-prompt-submit-hook>', '</user-prompt-submit-hook>'), ('<teammate-message', '</teammate-message>'), ('<cross-session-message', '</cross-session-message>'), ('<channel source=', '</channel>'), ('<channel-message', '</channel-message>'), ('<tick>', '</tick>'), ('<remote-review>', '</remote-review>'), ('<new-diagnostics>', '</new-diagnostics>'), ('<fork-boilerplate>', '</fork-boilerplate>'), ('<injected-context source=', '</injected-context>')), (('<command-args>', '</command-args>'), ('<bash-input>', '</bash-input>'), ('<user-memory-input>', '</user-memory-input>')), ('Caveat: The messages below were generated by the user while running local commands.', 'This session is being continued from a previous conversation', 'Base directory for this skill: ', '[Image: source: ', 'Your tool call was malformed', '[SUGGESTION MODE: ', 'Your task is to create a detailed summary of the conversation so far', 'CRITICAL: Respond with TEXT ONLY', 'Output token limit hit. Resume directly', 'Operation stopped by hook:', 'Unknown skill: ', 'Unknown slash command: ', '{"task_id":'), ('[Request interrupted by user]', '[Request interrupted by user for tool use]', 'Operation stopped by hook', 'Continue from where you left off.', 'Warmup'), ('Full transcript available at:', 'Read the output file to retrieve the'), ())
 T_texts, W_texts = CONVERSIONS['texts'].taker, CONVERSIONS['texts'].write
 
 
 def read_0_user(r, c):
-    # 'user': line 83 of the mapping
+    # 'user': line 96 of the mapping
     r__message = r.get('message')
     if type(r__message) is not dict:
         c.note('source-structure', '$.message', 'expected an object; the record is carried whole')
-        return read_8_carry(r, c)
+        return read_9_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'user'}
     absent = spelling = None
@@ -169,12 +181,12 @@ def read_0_user(r, c):
                         else:
                             o = {}
                         runs, x = (), v0
-                        if r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True or r.get('planContent', MISSING) is not MISSING:
+                        if r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True or r.get('planContent', MISSING) is not MISSING or (type(at(r, 'origin', 'kind')) is str and at(r, 'origin', 'kind') in {'auto-continuation', 'channel', 'coordinator', 'observer', 'observer-activity', 'peer', 'task-notification'}):
                             k = INJECTED
                         elif S_harness.plain(x):
                             k = CONVERSATIONAL
                         else:
-                            (k, x), *runs = S_harness.split(x)
+                            (k, x), *runs = S_harness.split(x, at(r, 'origin', 'kind') == 'human')
                         p = K1.copy()
                         p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
                         p['session_id'] = sid
@@ -607,12 +619,12 @@ def read_0_user(r, c):
         else:
             o = {}
         runs, x = (), v0
-        if r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True or r.get('planContent', MISSING) is not MISSING:
+        if r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True or r.get('planContent', MISSING) is not MISSING or (type(at(r, 'origin', 'kind')) is str and at(r, 'origin', 'kind') in {'auto-continuation', 'channel', 'coordinator', 'observer', 'observer-activity', 'peer', 'task-notification'}):
             k = INJECTED
         elif S_harness.plain(x):
             k = CONVERSATIONAL
         else:
-            (k, x), *runs = S_harness.split(x)
+            (k, x), *runs = S_harness.split(x, at(r, 'origin', 'kind') == 'human')
         p = K1.copy()
         p['id'] = mid + ':0' if not p1 else f'{mid}:{len(p1)}'
         p['session_id'] = sid
@@ -931,11 +943,11 @@ def write_0_user(events, c):
 
 
 def read_1_assistant(r, c):
-    # 'assistant': line 152 of the mapping
+    # 'assistant': line 165 of the mapping
     r__message = r.get('message')
     if type(r__message) is not dict:
         c.note('source-structure', '$.message', 'expected an object; the record is carried whole')
-        return read_8_carry(r, c)
+        return read_9_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'assistant'}
     absent = spelling = None
@@ -1701,6 +1713,72 @@ def read_1_assistant(r, c):
                             p['name'] = known
                     p0.append(p)
                     continue
+                elif kind == 'tool_result':
+                    v0 = b.get('tool_use_id', MISSING)
+                    v1 = b.get('content', MISSING)
+                    v2 = b.get('is_error', MISSING)
+                    ps = None
+                    if type(v0) is str:
+                        v0_fits = True
+                    else:
+                        v0_fits = False
+                        if v0 is not MISSING:
+                            c.note('source-type', '$.tool_use_id', f'expected string, found {kind_of(v0)}')
+                    if v1 is not MISSING:
+                        v1_fits = True
+                    else:
+                        v1_fits = False
+                    if type(v2) is bool:
+                        v2_fits = True
+                        if v2 is False:
+                            ps = {'is_error': v2} if ps is None else {**ps, 'is_error': v2}
+                    else:
+                        v2_fits = False
+                        if v2 is not MISSING:
+                            if v2 is not None:
+                                c.note('source-type', '$.is_error', f'expected boolean, found {kind_of(v2)}')
+                        v2 = False
+                    if len(b) != 1 + v0_fits + v1_fits + v2_fits:
+                        del b['type']
+                        if v0_fits:
+                            del b['tool_use_id']
+                        if v1_fits:
+                            del b['content']
+                        if v2_fits:
+                            del b['is_error']
+                        o = {'source': b}
+                        if not K29.issuperset(b):
+                            c.drift('source-drift-field', 'assistant/tool_result', [k for k in b if k not in K29])
+                    else:
+                        o = {}
+                    o['pond'] = marks = {'as': 'tool_result'}
+                    if ps:
+                        marks['spelling'] = ps
+                    if v0_fits and v1_fits and (known := c.calls.get(v0)) is not None:
+                        p = K12.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        p['call_id'] = v0
+                        p['result'] = v1
+                        p['name'] = known
+                    else:
+                        p = K13.copy()
+                        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+                        p['session_id'] = sid
+                        p['message_id'] = mid
+                        p['is_failure'] = v2
+                        p['options'] = o
+                        if v0_fits:
+                            p['call_id'] = v0
+                        if v1_fits:
+                            p['result'] = v1
+                        if v0_fits and (known := c.calls.get(v0)) is not None:
+                            p['name'] = known
+                    p0.append(p)
+                    continue
                 elif kind == 'image':
                     b__source = b.get('source')
                     if type(b__source) is not dict:
@@ -2141,6 +2219,26 @@ def write_1_assistant(events, c):
                 if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
                     b['is_error'] = t0
             q0_0.append(b)
+        elif label == 'tool_result':
+            b = o.get('source')
+            if b is None:
+                b = {}
+            b['type'] = 'tool_result'
+            ps = marks.get('spelling', EMPTY)
+            pa = marks.get('absent', ())
+            if 'tool_use_id' not in b and 'tool_use_id' not in pa:
+                t0 = p.get('call_id', MISSING)
+                if t0 is not MISSING:
+                    b['tool_use_id'] = t0
+            if 'content' not in b and 'content' not in pa:
+                t0 = p.get('result', MISSING)
+                if t0 is not MISSING:
+                    b['content'] = t0
+            if 'is_error' not in b and 'is_error' not in pa:
+                t0 = p.get('is_failure', MISSING)
+                if t0 is not MISSING and (t0 is not False or 'is_error' in ps):
+                    b['is_error'] = t0
+            q0_0.append(b)
         elif label == 'image':
             b = o.get('source')
             if b is None:
@@ -2186,8 +2284,192 @@ def write_1_assistant(events, c):
     return r
 
 
-def read_2_system(r, c):
-    # 'system': line 202 of the mapping
+def read_2_system_local_command_content(r, c):
+    # 'system/local_command/content': line 217 of the mapping
+    sid = c.session_id
+    pond = {'seq': c.seq, 'as': 'system/local_command/content'}
+    absent = spelling = None
+    if 'uuid' in r:
+        v = r['uuid']
+        if type(v) is str and v:
+            if c.seen.setdefault(hash(v), place := c.place) == place:
+                mid = v
+            else:
+                mid = c.identify(v, r)
+                if mid is None:
+                    return [repeat_event(v, c)]
+                if mid != v:
+                    pond['id'] = v
+            del r['uuid']
+        else:
+            mid = c.derive(r)
+            c.note('source-type', '$.uuid', f'expected an id, found {kind_of(v)}')
+    else:
+        mid = c.derive(r)
+        absent = ['uuid']
+    del r['type']
+    v = r.pop('timestamp', MISSING)
+    if type(v) is str and (x := instant(v)) is not None:
+        if x != v:
+            spelling = {'timestamp': v} if spelling is None else {**spelling, 'timestamp': v}
+        ts = x
+    elif v is not MISSING:
+        ts = c.anchor
+        r['timestamp'] = v
+        c.note('source-type', '$.timestamp', f'expected timestamp, found {kind_of(v)}')
+    else:
+        ts = c.anchor
+        absent = ['timestamp'] if absent is None else [*absent, 'timestamp']
+    v = r.pop('sessionId', MISSING)
+    if v != sid:
+        if v is MISSING:
+            absent = ['sessionId'] if absent is None else [*absent, 'sessionId']
+        else:
+            r['sessionId'] = v
+    v = r.pop('cwd', MISSING)
+    if v != c.project:
+        if v is MISSING:
+            absent = ['cwd'] if absent is None else [*absent, 'cwd']
+        else:
+            r['cwd'] = v
+    del r['subtype']
+    p0 = []
+    items = r.get('content', MISSING)
+    if type(items) is str:
+        del r['content']
+        b = {'text': items}
+        v0 = b.get('text', MISSING)
+        del b['text']
+        if b:
+            o = {'source': b}
+            if not K34.issuperset(b):
+                c.drift('source-drift-field', 'system/local_command/content/text', [k for k in b if k not in K34])
+        else:
+            o = {}
+        runs, x = (), v0
+        if r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True or r.get('planContent', MISSING) is not MISSING or (type(at(r, 'origin', 'kind')) is str and at(r, 'origin', 'kind') in {'auto-continuation', 'channel', 'coordinator', 'observer', 'observer-activity', 'peer', 'task-notification'}):
+            k = INJECTED
+        elif S_harness.plain(x):
+            k = CONVERSATIONAL
+        else:
+            (k, x), *runs = S_harness.split(x, at(r, 'origin', 'kind') == 'human')
+        p = K1.copy()
+        p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+        p['session_id'] = sid
+        p['message_id'] = mid
+        p['text'] = x
+        p['provenance'] = k
+        p['options'] = o
+        p0.append(p)
+        for k, x in runs:
+            p = K1.copy()
+            p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
+            p['session_id'] = sid
+            p['message_id'] = mid
+            p['text'] = x
+            p['provenance'] = k
+            p['options'] = {'pond': {'joined': True}}
+            p0.append(p)
+    elif items is MISSING:
+        pond.setdefault('shape', {})['content'] = 'absent'
+    elif items is not None:
+        c.note('source-type', '$.content', f'expected string, found {kind_of(items)}')
+    if r and not K35.issuperset(r):
+        c.drift('source-drift-field', 'system/local_command/content', [k for k in r if k not in K35])
+    if absent:
+        pond['absent'] = absent
+    if spelling:
+        pond['spelling'] = spelling
+    options = {'source': r, 'pond': pond} if r else {'pond': pond}
+    m = K16.copy()
+    m['id'] = mid
+    m['session_id'] = sid
+    m['timestamp'] = ts
+    m['options'] = options
+    if ts is None:
+        del m['timestamp']
+    p0.insert(0, m)
+    return p0
+
+
+def write_2_system_local_command_content(events, c):
+    first = events[0]
+    options = first['options']
+    pond = options['pond']
+    r = options.get('source')
+    if r is None:
+        r = {}
+    r['type'] = 'system'
+    remembered = len(pond) - ('seq' in pond)  # its label is always there; lowered events have no number
+    plain = remembered == 1 or (remembered == 2 and pond.get('absent') == K18)
+    if plain:
+        if remembered == 1 and 'uuid' not in r:
+            r['uuid'] = first['id']
+        if 'timestamp' not in r and 'timestamp' in first:
+            r['timestamp'] = first['timestamp']
+        if 'sessionId' not in r:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r:
+            r['cwd'] = c.project
+        if 'subtype' not in r:
+            r['subtype'] = 'local_command'
+    else:
+        absent = pond['absent'] if 'absent' in pond else ()
+        spelling = pond['spelling'] if 'spelling' in pond else EMPTY
+        if 'uuid' not in r and 'uuid' not in absent:
+            r['uuid'] = pond.get('id', first['id'])
+        if 'timestamp' not in r and 'timestamp' not in absent:
+            t0 = first.get('timestamp', MISSING)
+            if t0 is not MISSING:
+                r['timestamp'] = spelling.get('timestamp', t0)
+        if 'sessionId' not in r and 'sessionId' not in absent:
+            r['sessionId'] = c.session_id
+        if 'cwd' not in r and 'cwd' not in absent:
+            r['cwd'] = c.project
+        if 'subtype' not in r and 'subtype' not in absent:
+            r['subtype'] = 'local_command'
+    q0_0 = []
+    for p in (events[1],) if len(events) == 2 else parts_of(events):
+        o = p['options']
+        marks = o.get('pond', EMPTY) if o else EMPTY
+        label = K36[p['type']] if marks is EMPTY else marks.get('as') or K36[p['type']]
+        if label == 'text':
+            if not o and 'text' in p:
+                b = {'type': 'text', 'text': p['text']}
+            else:
+                b = o.get('source')
+                if b is None:
+                    b = {}
+                b['type'] = 'text'
+                if marks is EMPTY:
+                    if 'text' not in b and 'text' in p:
+                        b['text'] = p['text']
+                else:
+                    ps = marks.get('spelling', EMPTY)
+                    pa = marks.get('absent', ())
+                    if 'text' not in b and 'text' not in pa:
+                        t0 = p.get('text', MISSING)
+                        if t0 is not MISSING:
+                            b['text'] = t0
+            q0_0.append(b)
+        else:
+            raise Broken('`system/local_command/content` has no block ' + f'`{label}`')
+    shape = pond['shape'].get('content', 'string') if 'shape' in pond else 'string'
+    weave = pond['weave'].get('content') if 'weave' in pond else None
+    if shape == 'absent' or weave is None and 'content' in r:
+        pass
+    elif shape == 'string':
+        r['content'] = q0_0[0]['text']
+    elif weave is None:
+        r['content'] = q0_0
+    else:
+        sources = {'0': iter(q0_0), 'r': iter(r.get('content') or ())}
+        r['content'] = [next(sources[k]) for k in weave]
+    return r
+
+
+def read_3_system(r, c):
+    # 'system': line 230 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'system'}
     absent = spelling = None
@@ -2245,14 +2527,14 @@ def read_2_system(r, c):
             absent = ['cwd'] if absent is None else [*absent, 'cwd']
         else:
             r['cwd'] = v
-    if r and not K34.issuperset(r):
-        c.drift('source-drift-field', 'system', [k for k in r if k not in K34])
+    if r and not K37.issuperset(r):
+        c.drift('source-drift-field', 'system', [k for k in r if k not in K37])
     if absent:
         pond['absent'] = absent
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K35.copy()
+    m = K38.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -2263,7 +2545,7 @@ def read_2_system(r, c):
     return [m]
 
 
-def write_2_system(events, c):
+def write_3_system(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -2304,8 +2586,8 @@ def write_2_system(events, c):
     return r
 
 
-def read_3_attachment_queued_command(r, c):
-    # 'attachment/queued_command': line 217 of the mapping
+def read_4_attachment_queued_command(r, c):
+    # 'attachment/queued_command': line 245 of the mapping
     r__attachment = r['attachment']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/queued_command'}
@@ -2328,7 +2610,8 @@ def read_3_attachment_queued_command(r, c):
     else:
         mid = c.derive(r)
         absent = ['uuid']
-    w_queued = at(r, 'attachment', 'isMeta') is True or at(r, 'attachment', 'commandMode') == 'task-notification'
+    w_queued = r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True or r.get('planContent', MISSING) is not MISSING or (type(at(r, 'origin', 'kind')) is str and at(r, 'origin', 'kind') in {'auto-continuation', 'channel', 'coordinator', 'observer', 'observer-activity', 'peer', 'task-notification'}) or at(r, 'attachment', 'isMeta') is True or at(r, 'attachment', 'commandMode') == 'task-notification' or (type(at(r, 'attachment', 'origin', 'kind')) is str and at(r, 'attachment', 'origin', 'kind') in {'auto-continuation', 'channel', 'coordinator', 'observer', 'observer-activity', 'peer', 'task-notification'})
+    t_queued = at(r, 'origin', 'kind') == 'human' or at(r, 'attachment', 'origin', 'kind') == 'human'
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -2368,8 +2651,8 @@ def read_3_attachment_queued_command(r, c):
                             del b['type']
                             del b['text']
                             o = {'source': b}
-                            if not K36.issuperset(b):
-                                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K36])
+                            if not K34.issuperset(b):
+                                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K34])
                         else:
                             o = {}
                         runs, x = (), v0
@@ -2378,7 +2661,7 @@ def read_3_attachment_queued_command(r, c):
                         elif S_queued.plain(x):
                             k = CONVERSATIONAL
                         else:
-                            (k, x), *runs = S_queued.split(x)
+                            (k, x), *runs = S_queued.split(x, t_queued)
                         p = K1.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
@@ -2467,8 +2750,8 @@ def read_3_attachment_queued_command(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K36.issuperset(b):
-                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K36])
+            if not K34.issuperset(b):
+                c.drift('source-drift-field', 'attachment/queued_command/text', [k for k in b if k not in K34])
         else:
             o = {}
         runs, x = (), v0
@@ -2477,7 +2760,7 @@ def read_3_attachment_queued_command(r, c):
         elif S_queued.plain(x):
             k = CONVERSATIONAL
         else:
-            (k, x), *runs = S_queued.split(x)
+            (k, x), *runs = S_queued.split(x, t_queued)
         p = K1.copy()
         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
         p['session_id'] = sid
@@ -2499,10 +2782,10 @@ def read_3_attachment_queued_command(r, c):
         pond.setdefault('shape', {})['attachment.prompt'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.attachment.prompt', f'expected string or list, found {kind_of(items)}')
-    if len(r) > 1 and not K37.issuperset(r):
-        c.drift('source-drift-field', 'attachment/queued_command', [k for k in r if k not in K37])
-    if r__attachment and not K38.issuperset(r__attachment):
-        c.drift('source-drift-field', 'attachment/queued_command.attachment', [k for k in r__attachment if k not in K38])
+    if len(r) > 1 and not K39.issuperset(r):
+        c.drift('source-drift-field', 'attachment/queued_command', [k for k in r if k not in K39])
+    if r__attachment and not K40.issuperset(r__attachment):
+        c.drift('source-drift-field', 'attachment/queued_command.attachment', [k for k in r__attachment if k not in K40])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2519,7 +2802,7 @@ def read_3_attachment_queued_command(r, c):
     return p0
 
 
-def write_3_attachment_queued_command(events, c):
+def write_4_attachment_queued_command(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -2560,7 +2843,7 @@ def write_3_attachment_queued_command(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K39[p['type']] if marks is EMPTY else marks.get('as') or K39[p['type']]
+        label = K41[p['type']] if marks is EMPTY else marks.get('as') or K41[p['type']]
         if label == 'text':
             if not o and 'text' in p:
                 b = {'type': 'text', 'text': p['text']}
@@ -2622,8 +2905,8 @@ def write_3_attachment_queued_command(events, c):
     return r
 
 
-def read_4_queue_operation_content(r, c):
-    # 'queue-operation/content': line 236 of the mapping
+def read_5_queue_operation_content(r, c):
+    # 'queue-operation/content': line 264 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'queue-operation/content'}
     absent = spelling = None
@@ -2660,17 +2943,17 @@ def read_4_queue_operation_content(r, c):
                             del b['type']
                             del b['text']
                             o = {'source': b}
-                            if not K36.issuperset(b):
-                                c.drift('source-drift-field', 'queue-operation/content/text', [k for k in b if k not in K36])
+                            if not K34.issuperset(b):
+                                c.drift('source-drift-field', 'queue-operation/content/text', [k for k in b if k not in K34])
                         else:
                             o = {}
                         runs, x = (), v0
-                        if at(r, 'attachment', 'isMeta') is True or at(r, 'attachment', 'commandMode') == 'task-notification':
+                        if r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True or r.get('planContent', MISSING) is not MISSING or (type(at(r, 'origin', 'kind')) is str and at(r, 'origin', 'kind') in {'auto-continuation', 'channel', 'coordinator', 'observer', 'observer-activity', 'peer', 'task-notification'}) or at(r, 'attachment', 'isMeta') is True or at(r, 'attachment', 'commandMode') == 'task-notification' or (type(at(r, 'attachment', 'origin', 'kind')) is str and at(r, 'attachment', 'origin', 'kind') in {'auto-continuation', 'channel', 'coordinator', 'observer', 'observer-activity', 'peer', 'task-notification'}):
                             k = INJECTED
                         elif S_queued.plain(x):
                             k = CONVERSATIONAL
                         else:
-                            (k, x), *runs = S_queued.split(x)
+                            (k, x), *runs = S_queued.split(x, at(r, 'origin', 'kind') == 'human' or at(r, 'attachment', 'origin', 'kind') == 'human')
                         p = K1.copy()
                         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
                         p['session_id'] = sid
@@ -2759,17 +3042,17 @@ def read_4_queue_operation_content(r, c):
         del b['text']
         if b:
             o = {'source': b}
-            if not K36.issuperset(b):
-                c.drift('source-drift-field', 'queue-operation/content/text', [k for k in b if k not in K36])
+            if not K34.issuperset(b):
+                c.drift('source-drift-field', 'queue-operation/content/text', [k for k in b if k not in K34])
         else:
             o = {}
         runs, x = (), v0
-        if at(r, 'attachment', 'isMeta') is True or at(r, 'attachment', 'commandMode') == 'task-notification':
+        if r.get('isMeta', MISSING) is True or r.get('isCompactSummary', MISSING) is True or r.get('planContent', MISSING) is not MISSING or (type(at(r, 'origin', 'kind')) is str and at(r, 'origin', 'kind') in {'auto-continuation', 'channel', 'coordinator', 'observer', 'observer-activity', 'peer', 'task-notification'}) or at(r, 'attachment', 'isMeta') is True or at(r, 'attachment', 'commandMode') == 'task-notification' or (type(at(r, 'attachment', 'origin', 'kind')) is str and at(r, 'attachment', 'origin', 'kind') in {'auto-continuation', 'channel', 'coordinator', 'observer', 'observer-activity', 'peer', 'task-notification'}):
             k = INJECTED
         elif S_queued.plain(x):
             k = CONVERSATIONAL
         else:
-            (k, x), *runs = S_queued.split(x)
+            (k, x), *runs = S_queued.split(x, at(r, 'origin', 'kind') == 'human' or at(r, 'attachment', 'origin', 'kind') == 'human')
         p = K1.copy()
         p['id'] = mid + ':0' if not p0 else f'{mid}:{len(p0)}'
         p['session_id'] = sid
@@ -2791,8 +3074,8 @@ def read_4_queue_operation_content(r, c):
         pond.setdefault('shape', {})['content'] = 'absent'
     elif items is not None:
         c.note('source-type', '$.content', f'expected string or list, found {kind_of(items)}')
-    if r and not K40.issuperset(r):
-        c.drift('source-drift-field', 'queue-operation/content', [k for k in r if k not in K40])
+    if r and not K42.issuperset(r):
+        c.drift('source-drift-field', 'queue-operation/content', [k for k in r if k not in K42])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -2809,7 +3092,7 @@ def read_4_queue_operation_content(r, c):
     return p0
 
 
-def write_4_queue_operation_content(events, c):
+def write_5_queue_operation_content(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -2837,7 +3120,7 @@ def write_4_queue_operation_content(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K39[p['type']] if marks is EMPTY else marks.get('as') or K39[p['type']]
+        label = K41[p['type']] if marks is EMPTY else marks.get('as') or K41[p['type']]
         if label == 'text':
             if not o and 'text' in p:
                 b = {'type': 'text', 'text': p['text']}
@@ -2899,8 +3182,8 @@ def write_4_queue_operation_content(events, c):
     return r
 
 
-def read_5_attachment_file_base64(r, c):
-    # 'attachment/file/base64': line 260 of the mapping
+def read_6_attachment_file_base64(r, c):
+    # 'attachment/file/base64': line 288 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content['file']
@@ -2908,7 +3191,7 @@ def read_5_attachment_file_base64(r, c):
     e0_1 = r__attachment__content__file.get('base64', MISSING)
     if not (type(e0_1) is str):
         c.note('source-structure', '$', 'expected what a FilePart needs; the record is carried whole')
-        return read_8_carry(r, c)
+        return read_9_carry(r, c)
     e0_2 = r__attachment.get('filename', MISSING)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/file/base64'}
@@ -2981,7 +3264,7 @@ def read_5_attachment_file_base64(r, c):
     if ps:
         o['pond'] = {'spelling': ps}
     if e0_2_fits:
-        p = K41.copy()
+        p = K43.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
@@ -2990,15 +3273,15 @@ def read_5_attachment_file_base64(r, c):
         p['options'] = o
         p['file_name'] = e0_2
     else:
-        p = K42.copy()
+        p = K44.copy()
         p['id'] = mid + ':0'
         p['session_id'] = sid
         p['message_id'] = mid
         p['data'] = e0_1
         p['media_type'] = e0_0
         p['options'] = o
-    if len(r) > 1 and not K37.issuperset(r):
-        c.drift('source-drift-field', 'attachment/file/base64', [k for k in r if k not in K37])
+    if len(r) > 1 and not K39.issuperset(r):
+        c.drift('source-drift-field', 'attachment/file/base64', [k for k in r if k not in K39])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3014,7 +3297,7 @@ def read_5_attachment_file_base64(r, c):
     return [m, p]
 
 
-def write_5_attachment_file_base64(events, c):
+def write_6_attachment_file_base64(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3056,7 +3339,7 @@ def write_5_attachment_file_base64(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K43[p['type']] if marks is EMPTY else marks.get('as') or K43[p['type']]
+        label = K45[p['type']] if marks is EMPTY else marks.get('as') or K45[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'type' not in r__attachment__content__file and 'media_type' in p and p['media_type'] != 'application/octet-stream':
@@ -3085,18 +3368,18 @@ def write_5_attachment_file_base64(events, c):
     return r
 
 
-def read_6_attachment_file_file(r, c):
-    # 'attachment/file/file': line 275 of the mapping
+def read_7_attachment_file_file(r, c):
+    # 'attachment/file/file': line 303 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content.get('file')
     if type(r__attachment__content__file) is not dict:
         c.note('source-structure', '$.attachment.content.file', 'expected an object; the record is carried whole')
-        return read_8_carry(r, c)
+        return read_9_carry(r, c)
     e0_0 = r__attachment__content__file.get('content', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a TextPart needs; the record is carried whole')
-        return read_8_carry(r, c)
+        return read_9_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/file/file'}
     absent = spelling = None
@@ -3151,8 +3434,8 @@ def read_6_attachment_file_file(r, c):
     p['message_id'] = mid
     p['text'] = e0_0
     p['options'] = {}
-    if len(r) > 1 and not K37.issuperset(r):
-        c.drift('source-drift-field', 'attachment/file/file', [k for k in r if k not in K37])
+    if len(r) > 1 and not K39.issuperset(r):
+        c.drift('source-drift-field', 'attachment/file/file', [k for k in r if k not in K39])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3168,7 +3451,7 @@ def read_6_attachment_file_file(r, c):
     return [m, p]
 
 
-def write_6_attachment_file_file(events, c):
+def write_7_attachment_file_file(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3210,7 +3493,7 @@ def write_6_attachment_file_file(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K44[p['type']] if marks is EMPTY else marks.get('as') or K44[p['type']]
+        label = K46[p['type']] if marks is EMPTY else marks.get('as') or K46[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'content' not in r__attachment__content__file and 'text' in p:
@@ -3227,15 +3510,15 @@ def write_6_attachment_file_file(events, c):
     return r
 
 
-def read_7_attachment_already_read_file_content(r, c):
-    # 'attachment/already_read_file/content': line 289 of the mapping
+def read_8_attachment_already_read_file_content(r, c):
+    # 'attachment/already_read_file/content': line 317 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content['file']
     e0_0 = r__attachment__content__file.get('content', MISSING)
     if not (type(e0_0) is str):
         c.note('source-structure', '$', 'expected what a TextPart needs; the record is carried whole')
-        return read_8_carry(r, c)
+        return read_9_carry(r, c)
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/already_read_file/content'}
     absent = spelling = None
@@ -3290,8 +3573,8 @@ def read_7_attachment_already_read_file_content(r, c):
     p['message_id'] = mid
     p['text'] = e0_0
     p['options'] = {}
-    if len(r) > 1 and not K37.issuperset(r):
-        c.drift('source-drift-field', 'attachment/already_read_file/content', [k for k in r if k not in K37])
+    if len(r) > 1 and not K39.issuperset(r):
+        c.drift('source-drift-field', 'attachment/already_read_file/content', [k for k in r if k not in K39])
     if absent:
         pond['absent'] = absent
     if spelling:
@@ -3307,7 +3590,7 @@ def read_7_attachment_already_read_file_content(r, c):
     return [m, p]
 
 
-def write_7_attachment_already_read_file_content(events, c):
+def write_8_attachment_already_read_file_content(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3349,7 +3632,7 @@ def write_7_attachment_already_read_file_content(events, c):
     for p in (events[1],) if len(events) == 2 else parts_of(events):
         o = p['options']
         marks = o.get('pond', EMPTY) if o else EMPTY
-        label = K44[p['type']] if marks is EMPTY else marks.get('as') or K44[p['type']]
+        label = K46[p['type']] if marks is EMPTY else marks.get('as') or K46[p['type']]
         if label == 'self':
             if marks is EMPTY:
                 if 'content' not in r__attachment__content__file and 'text' in p:
@@ -3366,8 +3649,8 @@ def write_7_attachment_already_read_file_content(events, c):
     return r
 
 
-def read_8_carry(r, c):
-    # 'carry': line 333 of the mapping
+def read_9_carry(r, c):
+    # 'carry': line 361 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None
@@ -3421,7 +3704,7 @@ def read_8_carry(r, c):
     if spelling:
         pond['spelling'] = spelling
     options = {'source': r, 'pond': pond} if r else {'pond': pond}
-    m = K35.copy()
+    m = K38.copy()
     m['id'] = mid
     m['session_id'] = sid
     m['timestamp'] = ts
@@ -3432,7 +3715,7 @@ def read_8_carry(r, c):
     return [m]
 
 
-def write_8_carry(events, c):
+def write_9_carry(events, c):
     first = events[0]
     options = first['options']
     pond = options['pond']
@@ -3468,33 +3751,39 @@ def write_8_carry(events, c):
 
 def carry(r, c):
     c.drift('source-drift-kind', drift_name(r), ())
-    return read_8_carry(r, c)
+    return read_9_carry(r, c)
 
 
 def carry_observed(r, c):
     """Read a carried record of which the pass has to know."""
-    return read_8_carry(r, c)
+    return read_9_carry(r, c)
+
+
+def choose_2_system(r):
+    if r.get('subtype', MISSING) == 'local_command' and r.get('content', MISSING) is not MISSING:
+        return read_2_system_local_command_content
+    return read_3_system
 
 
 def choose_3_attachment_1(r):
     if at(r, 'attachment', 'content', 'file', 'base64') is not MISSING:
-        return read_5_attachment_file_base64
+        return read_6_attachment_file_base64
     if at(r, 'attachment', 'content', 'file') is not MISSING:
-        return read_6_attachment_file_file
-    return read_8_carry
+        return read_7_attachment_file_file
+    return read_9_carry
 
 
 def choose_3_attachment_2(r):
     if at(r, 'attachment', 'content', 'file', 'content') is not MISSING:
-        return read_7_attachment_already_read_file_content
-    return read_8_carry
+        return read_8_attachment_already_read_file_content
+    return read_9_carry
 
 
 def choose_3_attachment_other(r):
     return carry
 
 
-CHOOSE_3_ATTACHMENT_READERS = {'queued_command': read_3_attachment_queued_command, 'hook_success': read_8_carry, 'hook_additional_context': read_8_carry, 'hook_system_message': read_8_carry, 'hook_non_blocking_error': read_8_carry, 'hook_blocking_error': read_8_carry, 'hook_cancelled': read_8_carry, 'deferred_tools_delta': read_8_carry, 'deferred_tools_record': read_8_carry, 'mcp_instructions_delta': read_8_carry, 'agent_listing_delta': read_8_carry, 'skill_listing': read_8_carry, 'invoked_skills': read_8_carry, 'dynamic_skill': read_8_carry, 'companion_intro': read_8_carry, 'task_reminder': read_8_carry, 'todo_reminder': read_8_carry, 'task_status': read_8_carry, 'edited_text_file': read_8_carry, 'compact_file_reference': read_8_carry, 'plan_file_reference': read_8_carry, 'plan_mode': read_8_carry, 'plan_mode_exit': read_8_carry, 'nested_memory': read_8_carry, 'command_permissions': read_8_carry, 'date': read_8_carry, 'date_change': read_8_carry, 'auto_mode': read_8_carry, 'auto_mode_exit': read_8_carry, 'critical_system_reminder': read_8_carry, 'read_truncation_notice': read_8_carry, 'ultra_effort_enter': read_8_carry, 'ultra_effort_exit': read_8_carry, 'budget_usd': read_8_carry, 'total_tokens_reminder': read_8_carry, 'batching_reminder_sent': read_8_carry, 'silent_turn_reminder': read_8_carry, 'environment': read_8_carry, 'model': read_8_carry, 'instructions': read_8_carry, 'session_context': read_8_carry, 'remote_session_change': read_8_carry, 'prompt_snapshot': read_8_carry, 'output_style': read_8_carry, 'directory': read_8_carry, 'diagnostics': read_8_carry, 'selected_lines_in_ide': read_8_carry, 'opened_file_in_ide': read_8_carry, 'agent_mention': read_8_carry, 'workflow_keyword_request': read_8_carry, 'plan_mode_reentry': read_8_carry, 'ultrathink_effort': read_8_carry, 'goal_status': read_8_carry, 'context_tip': read_8_carry, 'async_hook_response': read_8_carry, 'hook_stopped_continuation': read_8_carry, 'hook_error_during_execution': read_8_carry, 'relevant_memories': read_8_carry, 'edited_image_file': read_8_carry, 'pdf_reference': read_8_carry, 'todo': read_8_carry, 'token_usage': read_8_carry, 'structured_output': read_8_carry, 'max_turns_reached': read_8_carry, 'current_session_memory': read_8_carry, 'verify_plan_reminder': read_8_carry, 'compaction_reminder': read_8_carry, 'team_context': read_8_carry, 'async_agent_status': read_8_carry, 'stale_task_list': read_8_carry, 'auto_compact_imminent': read_8_carry, 'terminal_focus': read_8_carry, 'background_task_status': read_8_carry, 'mcp_resource': read_8_carry, 'teammate_mailbox': read_8_carry}
+CHOOSE_3_ATTACHMENT_READERS = {'queued_command': read_4_attachment_queued_command, 'hook_success': read_9_carry, 'hook_additional_context': read_9_carry, 'hook_system_message': read_9_carry, 'hook_non_blocking_error': read_9_carry, 'hook_blocking_error': read_9_carry, 'hook_cancelled': read_9_carry, 'deferred_tools_delta': read_9_carry, 'deferred_tools_record': read_9_carry, 'mcp_instructions_delta': read_9_carry, 'agent_listing_delta': read_9_carry, 'skill_listing': read_9_carry, 'invoked_skills': read_9_carry, 'dynamic_skill': read_9_carry, 'companion_intro': read_9_carry, 'task_reminder': read_9_carry, 'todo_reminder': read_9_carry, 'task_status': read_9_carry, 'edited_text_file': read_9_carry, 'compact_file_reference': read_9_carry, 'plan_file_reference': read_9_carry, 'plan_mode': read_9_carry, 'plan_mode_exit': read_9_carry, 'nested_memory': read_9_carry, 'command_permissions': read_9_carry, 'date': read_9_carry, 'date_change': read_9_carry, 'auto_mode': read_9_carry, 'auto_mode_exit': read_9_carry, 'critical_system_reminder': read_9_carry, 'read_truncation_notice': read_9_carry, 'ultra_effort_enter': read_9_carry, 'ultra_effort_exit': read_9_carry, 'budget_usd': read_9_carry, 'total_tokens_reminder': read_9_carry, 'batching_reminder_sent': read_9_carry, 'silent_turn_reminder': read_9_carry, 'environment': read_9_carry, 'model': read_9_carry, 'instructions': read_9_carry, 'session_context': read_9_carry, 'remote_session_change': read_9_carry, 'prompt_snapshot': read_9_carry, 'output_style': read_9_carry, 'directory': read_9_carry, 'diagnostics': read_9_carry, 'selected_lines_in_ide': read_9_carry, 'opened_file_in_ide': read_9_carry, 'agent_mention': read_9_carry, 'workflow_keyword_request': read_9_carry, 'plan_mode_reentry': read_9_carry, 'ultrathink_effort': read_9_carry, 'goal_status': read_9_carry, 'context_tip': read_9_carry, 'async_hook_response': read_9_carry, 'hook_stopped_continuation': read_9_carry, 'hook_error_during_execution': read_9_carry, 'relevant_memories': read_9_carry, 'edited_image_file': read_9_carry, 'pdf_reference': read_9_carry, 'todo': read_9_carry, 'token_usage': read_9_carry, 'structured_output': read_9_carry, 'max_turns_reached': read_9_carry, 'current_session_memory': read_9_carry, 'verify_plan_reminder': read_9_carry, 'compaction_reminder': read_9_carry, 'team_context': read_9_carry, 'async_agent_status': read_9_carry, 'stale_task_list': read_9_carry, 'auto_compact_imminent': read_9_carry, 'terminal_focus': read_9_carry, 'background_task_status': read_9_carry, 'mcp_resource': read_9_carry, 'teammate_mailbox': read_9_carry}
 CHOOSE_3_ATTACHMENT_CHOOSE = {'file': choose_3_attachment_1, 'already_read_file': choose_3_attachment_2}
 
 
@@ -3510,13 +3799,13 @@ def choose_3_attachment(r):
 
 def choose_4_queue_operation(r):
     if r.get('content', MISSING) is not MISSING:
-        return read_4_queue_operation_content
-    return read_8_carry
+        return read_5_queue_operation_content
+    return read_9_carry
 
 
 def choose_5_progress(r):
     if (type(at(r, 'data', 'type')) is str and at(r, 'data', 'type') in {'agent_progress', 'bash_progress', 'hook_progress', 'mcp_progress', 'powershell_progress', 'query_update', 'search_results_received', 'skill_progress', 'waiting_for_task'}):
-        return read_8_carry
+        return read_9_carry
     return carry
 
 
@@ -3528,6 +3817,10 @@ def drift_name(r):
     k = at(r, 'type')
     literal = k if type(k) is str else None
     label = 'untyped' if k is MISSING else str(k)
+    if literal == 'system' and type(v := at(r, 'subtype')) is str:
+        return f'{label}/{v}'
+    if literal == 'system' and type(v := at(r, 'content')) is str:
+        return f'{label}/{v}'
     if literal == 'attachment' and type(v := at(r, 'attachment', 'type')) is str:
         return f'{label}/{v}'
     if literal == 'queue-operation' and type(v := at(r, 'content')) is str:
@@ -3553,16 +3846,16 @@ def drift_name(r):
     return label
 
 
-READERS = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_system, 'last-prompt': read_8_carry, 'api-request': read_8_carry, 'api-request-blob': read_8_carry, 'api-request-shape': read_8_carry, 'summary': read_8_carry, 'ai-title': read_8_carry, 'custom-title': read_8_carry, 'agent-name': read_8_carry, 'file-history-snapshot': read_8_carry, 'file-history-delta': read_8_carry, 'fork-context-ref': read_8_carry, 'started': read_8_carry, 'result': read_8_carry, 'content-replacement': read_8_carry, 'context-collapse-commit': read_8_carry, 'context-collapse-snapshot': read_8_carry, 'attribution-snapshot': read_8_carry, 'speculation-accept': read_8_carry, 'pond_origin': read_8_carry, 'mode': read_8_carry, 'permission-mode': read_8_carry, 'atis-latch': read_8_carry, 'cost-state': read_8_carry, 'tools-used': read_8_carry, 'pr-link': read_8_carry, 'teleported-from': read_8_carry, 'worktree-state': read_8_carry, 'bridge-session': read_8_carry, 'frame-link': read_8_carry, 'relocated': read_8_carry, 'agent-setting': read_8_carry, 'agent-color': read_8_carry, 'tag': read_8_carry, 'saved_hook_context': read_8_carry, 'task-summary': read_8_carry}
-CHOOSE = {'attachment': choose_3_attachment, 'queue-operation': choose_4_queue_operation, 'progress': choose_5_progress}
-CARRIES = frozenset((read_8_carry, carry_observed))
+READERS = {'user': read_0_user, 'assistant': read_1_assistant, 'last-prompt': read_9_carry, 'api-request': read_9_carry, 'api-request-blob': read_9_carry, 'api-request-shape': read_9_carry, 'summary': read_9_carry, 'ai-title': read_9_carry, 'custom-title': read_9_carry, 'agent-name': read_9_carry, 'file-history-snapshot': read_9_carry, 'file-history-delta': read_9_carry, 'fork-context-ref': read_9_carry, 'started': read_9_carry, 'result': read_9_carry, 'content-replacement': read_9_carry, 'context-collapse-commit': read_9_carry, 'context-collapse-snapshot': read_9_carry, 'attribution-snapshot': read_9_carry, 'speculation-accept': read_9_carry, 'pond_origin': read_9_carry, 'mode': read_9_carry, 'permission-mode': read_9_carry, 'atis-latch': read_9_carry, 'cost-state': read_9_carry, 'tools-used': read_9_carry, 'pr-link': read_9_carry, 'teleported-from': read_9_carry, 'worktree-state': read_9_carry, 'bridge-session': read_9_carry, 'frame-link': read_9_carry, 'relocated': read_9_carry, 'agent-setting': read_9_carry, 'agent-color': read_9_carry, 'tag': read_9_carry, 'saved_hook_context': read_9_carry, 'task-summary': read_9_carry}
+CHOOSE = {'system': choose_2_system, 'attachment': choose_3_attachment, 'queue-operation': choose_4_queue_operation, 'progress': choose_5_progress}
+CARRIES = frozenset((read_9_carry, carry_observed))
 OBSERVED = frozenset((carry_observed,))
 UNSETTLED = {}
 CARRY_ID, CARRY_TIME = ('uuid', 'timestamp')
 CARRY_TIME_ONLY = False
 
 
-FIRST = {'user': read_0_user, 'assistant': read_1_assistant, 'system': read_2_system, 'attachment': None, 'queue-operation': None, 'progress': None, 'last-prompt': read_8_carry, 'api-request': read_8_carry, 'api-request-blob': read_8_carry, 'api-request-shape': read_8_carry, 'summary': read_8_carry, 'ai-title': read_8_carry, 'custom-title': read_8_carry, 'agent-name': read_8_carry, 'file-history-snapshot': read_8_carry, 'file-history-delta': read_8_carry, 'fork-context-ref': read_8_carry, 'started': read_8_carry, 'result': read_8_carry, 'content-replacement': read_8_carry, 'context-collapse-commit': read_8_carry, 'context-collapse-snapshot': read_8_carry, 'attribution-snapshot': read_8_carry, 'speculation-accept': read_8_carry, 'pond_origin': read_8_carry, 'mode': read_8_carry, 'permission-mode': read_8_carry, 'atis-latch': read_8_carry, 'cost-state': read_8_carry, 'tools-used': read_8_carry, 'pr-link': read_8_carry, 'teleported-from': read_8_carry, 'worktree-state': read_8_carry, 'bridge-session': read_8_carry, 'frame-link': read_8_carry, 'relocated': read_8_carry, 'agent-setting': read_8_carry, 'agent-color': read_8_carry, 'tag': read_8_carry, 'saved_hook_context': read_8_carry, 'task-summary': read_8_carry}
+FIRST = {'user': read_0_user, 'assistant': read_1_assistant, 'system': None, 'attachment': None, 'queue-operation': None, 'progress': None, 'last-prompt': read_9_carry, 'api-request': read_9_carry, 'api-request-blob': read_9_carry, 'api-request-shape': read_9_carry, 'summary': read_9_carry, 'ai-title': read_9_carry, 'custom-title': read_9_carry, 'agent-name': read_9_carry, 'file-history-snapshot': read_9_carry, 'file-history-delta': read_9_carry, 'fork-context-ref': read_9_carry, 'started': read_9_carry, 'result': read_9_carry, 'content-replacement': read_9_carry, 'context-collapse-commit': read_9_carry, 'context-collapse-snapshot': read_9_carry, 'attribution-snapshot': read_9_carry, 'speculation-accept': read_9_carry, 'pond_origin': read_9_carry, 'mode': read_9_carry, 'permission-mode': read_9_carry, 'atis-latch': read_9_carry, 'cost-state': read_9_carry, 'tools-used': read_9_carry, 'pr-link': read_9_carry, 'teleported-from': read_9_carry, 'worktree-state': read_9_carry, 'bridge-session': read_9_carry, 'frame-link': read_9_carry, 'relocated': read_9_carry, 'agent-setting': read_9_carry, 'agent-color': read_9_carry, 'tag': read_9_carry, 'saved_hook_context': read_9_carry, 'task-summary': read_9_carry}
 
 
 def reader_of(r):
@@ -3604,6 +3897,8 @@ def label_of(r):
         return 'user'
     if k == 'assistant':
         return 'assistant'
+    if k == 'system' and r.get('subtype', MISSING) == 'local_command' and r.get('content', MISSING) is not MISSING:
+        return 'system/local_command/content'
     if k == 'system':
         return 'system'
     if k == 'attachment' and at(r, 'attachment', 'type') == 'queued_command':
@@ -3619,7 +3914,7 @@ def label_of(r):
     return None
 
 
-WRITE = {'user': write_0_user, 'assistant': write_1_assistant, 'system': write_2_system, 'attachment/queued_command': write_3_attachment_queued_command, 'queue-operation/content': write_4_queue_operation_content, 'attachment/file/base64': write_5_attachment_file_base64, 'attachment/file/file': write_6_attachment_file_file, 'attachment/already_read_file/content': write_7_attachment_already_read_file_content, 'carry': write_8_carry}
+WRITE = {'user': write_0_user, 'assistant': write_1_assistant, 'system/local_command/content': write_2_system_local_command_content, 'system': write_3_system, 'attachment/queued_command': write_4_attachment_queued_command, 'queue-operation/content': write_5_queue_operation_content, 'attachment/file/base64': write_6_attachment_file_base64, 'attachment/file/file': write_7_attachment_file_file, 'attachment/already_read_file/content': write_8_attachment_already_read_file_content, 'carry': write_9_carry}
 
 
 def write(events, c):

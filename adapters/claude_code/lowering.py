@@ -210,7 +210,8 @@ def _agent_id(heading: Heading) -> str:
 
 def slug(path: str) -> str:
     """Return the folder name Claude Code makes of a working directory."""
-    name = _NOT_IN_A_SLUG.sub("-", path)
+    # The client counts in UTF-16: a character outside the basic plane is two dashes.
+    name = _NOT_IN_A_SLUG.sub(lambda found: "--" if found[0] > "\uffff" else "-", path)
     return name if len(name) <= _LONGEST_SLUG else f"{name[:_LONGEST_SLUG]}-{_base36(_java_hash(path))}"
 
 

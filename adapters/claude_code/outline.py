@@ -35,6 +35,7 @@ class ClaudeCodeOutline(Outline):
         self._turn_of: dict[int, int] = {}  # record -> the turn it belongs to
         self._before: list[int] = [0]  # turn -> the turn it hangs on; turn 0 is the root
         self._live = [0]  # the turns from the root to the last prompt
+        self._place = {0: 0}  # of each of them in that list
         self._threads: dict[int, str] = {}  # sidechain record -> the first record of its chain
         self._begun = self.spawned
         self._kept: list[str] = []
@@ -43,6 +44,15 @@ class ClaudeCodeOutline(Outline):
 
     def notices(self, record: JsonObject) -> bool:
         return "parentUuid" in record or record.get("type") in _NOTED  # prompts hang on carried records too
+
+    def queues(self, label: str, residue: JsonObject) -> bool:
+        return label == self.queue or (label == CARRIED and residue.get("type") == _QUEUE)
+
+    def queued(self, record: Record) -> Queued:
+        # Whether it was sent in the midst of a turn or as the next makes no difference.
+        operation = record.residue.get("operation")
+        moved = _MOVES.get(operation) if type(operation) is str else None
+        return moved or Queued("enters", _COMMAND.match(record.text()) is not None)
 
     def overhears(self, record: JsonObject, message_id: str) -> bool:
         if self.branch is None or record.get("isSidechain") is True or record.get("type") in _NOTED:
@@ -61,10 +71,11 @@ class ClaudeCodeOutline(Outline):
             self.thread = None
             if not self._begun:
                 self._begun = label in ("user", "assistant")
+        if self.queues(label, residue):
+            self._turn_of[hash(record.id)] = self._live[-1]
+            return self.queued(record)
         if label == CARRIED:
             return self._carried(record)
-        if label == self.queue:
-            return _queued(record)
         if label == "assistant":
             answer = head["options"].get("anthropic")
             model = answer.get("model") if type(answer) is dict else None
@@ -84,7 +95,7 @@ class ClaudeCodeOutline(Outline):
             parent = residue.get("parentUuid", _NOWHERE) if label == "user" else _NOWHERE
             rewound = self._go_back(parent, record.id, record.time)
             self._before.append(self._live[-1])
-            self._live.append(len(self._before) - 1)
+            self._go_on([len(self._before) - 1])
         self._turn_of[hash(head["id"])] = self._live[-1]
         return rewound
 
@@ -93,8 +104,6 @@ class ClaudeCodeOutline(Outline):
         residue = record.residue
         if residue.get("type") not in _NOTED:
             return None
-        if residue["type"] == _QUEUE:
-            return _queued(record)
         if residue["type"] == "last-prompt":
             self._leaf = residue.get("leafUuid")
         named = title(residue)
@@ -112,14 +121,20 @@ class ClaudeCodeOutline(Outline):
         elif type(parent) is str:  # what is no text names nothing
             wanted = self._turn_of.get(hash(parent), wanted)
         older: list[int] = []
-        while wanted not in self._live:  # a branch that was left before
+        while wanted not in self._place:  # a branch that was left before
             older.append(wanted)
             wanted = self._before[wanted]
-        taken_back = len(self._live) - 1 - self._live.index(wanted)
-        del self._live[len(self._live) - taken_back :]
+        taken_back = len(self._live) - 1 - self._place[wanted]
+        for _ in range(taken_back):
+            del self._place[self._live.pop()]
         again = self._chain(str(parent), frozenset(older)) if older else []
-        self._live += reversed(older)
+        self._go_on(older[::-1])
         return Rewound(taken_back, message_id, time, again) if taken_back or again else None
+
+    def _go_on(self, turns: list[int]) -> None:
+        for turn in turns:
+            self._place[turn] = len(self._live)
+            self._live.append(turn)
 
     def _chain(self, uuid: str | None, turns: frozenset[int]) -> list[str]:
         """Return the records from one of these turns up to `uuid`, as their parents chain them."""
@@ -148,13 +163,6 @@ class ClaudeCodeOutline(Outline):
             return thread
         self.spawned = True  # it begins with one: the whole file is a subagent's
         return None
-
-
-def _queued(record: Record) -> Queued:
-    """Tell what becomes of a prompt; whether it was sent in the midst of a turn or as the next makes no difference."""
-    operation = record.residue.get("operation")
-    moved = _MOVES.get(operation) if type(operation) is str else None
-    return moved or Queued("enters", _COMMAND.match(record.text()) is not None)
 
 
 def title(record: JsonObject) -> str | None:

@@ -2,40 +2,50 @@
 # ruff: noqa
 # mypy: ignore-errors
 from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISSING, NO_MARK, Broken, Markers
-from pond.lang.runtime import Origin, at, instant, kind_of, parts_of, placed_parts, repeat_event, weave_of
+from pond.lang.runtime import Origin, at, instant, kind_of, labels_of, parts_of, placed_parts, repeat_event
+from pond.lang.runtime import weave_of
 
-DIGEST = '4d32f32d5fec7e7e'
-COMPILER = 8
+DIGEST = '982a6f79c240b28f'
+COMPILER = 11
 CLIENT = 'codex'
 MAP = 1
-FILES = ('sessions/{day**}/rollout-{stamp}.jsonl', 'sessions/rollout-{stamp}.json', 'rollout-{stamp}.jsonl', 'rollout-{stamp}.json', '{file}.jsonl', '{file}.json')
-IGNORES = {'history.jsonl': 'lists of prompts and of sessions; the sessions themselves are files of their own', 'session_index.jsonl': 'lists of prompts and of sessions; the sessions themselves are files of their own'}
+FILES = ('sessions/{day**}/rollout-{time}-{session:uuid}.jsonl', 'sessions/{day**}/rollout-{stamp}.jsonl', 'archived_sessions/rollout-{time}-{session:uuid}.jsonl', 'archived_sessions/rollout-{stamp}.jsonl', 'sessions/rollout-{time}-{session:uuid}.json', 'sessions/rollout-{stamp}.json', 'rollout-{time}-{session:uuid}.jsonl', 'rollout-{stamp}.jsonl', 'rollout-{time}-{session:uuid}.json', 'rollout-{stamp}.json', '{file}.jsonl', '{file}.json')
+IGNORES = {'history.jsonl': 'lists of prompts and of sessions; the sessions are files of their own, and are read with the names they have in the list', 'session_index.jsonl': 'lists of prompts and of sessions; the sessions are files of their own, and are read with the names they have in the list'}
 DISCRIMINATOR = ('type',)
 DOCUMENT = ('session', 'items')
 BESIDE = ()
-FACTS = ('failed', 'unheard')
+FACTS = ('failed', 'unheard', 'unattended')
+OWN_KEYS = ('payload', 'id')
 SESSION = (
+    ('own', (
+        Origin('session', None, None, None, None, None, False),
+        Origin(None, None, ('payload', 'id'), 'session_meta', None, None, False),
+    )),
     ('id', (
-        Origin(None, None, ('payload', 'id'), 'session_meta', None, None),
-        Origin(None, None, ('id',), 'untyped/instructions/id', None, None),
-        Origin(None, None, ('session', 'id'), 'untyped/session/no-role', None, None),
-        Origin('stamp', None, None, None, None, None),
-        Origin('file', None, None, None, None, None),
+        Origin('session', None, None, None, None, None, False),
+        Origin(None, None, ('payload', 'id'), 'session_meta', None, None, False),
+        Origin(None, None, ('id',), 'untyped/instructions/id', None, None, False),
+        Origin(None, None, ('session', 'id'), 'untyped/session/no-role', None, None, False),
+        Origin('stamp', None, None, None, None, None, False),
+        Origin('file', None, None, None, None, None, False),
     )),
     ('parent_session_id', (
-        Origin(None, None, ('payload', 'parent_thread_id'), 'session_meta', None, None),
-        Origin(None, None, ('payload', 'forked_from_id'), 'session_meta', None, None),
+        Origin(None, None, ('payload', 'parent_thread_id'), 'session_meta', None, None, True),
+        Origin(None, None, ('payload', 'source', 'subagent', 'thread_spawn', 'parent_thread_id'), 'session_meta', None, None, True),
+        Origin(None, None, ('payload', 'forked_from_id'), 'session_meta', None, None, True),
+        Origin(None, None, ('payload', 'id'), 'session_meta', None, None, False),
     )),
     ('project', (
-        Origin(None, None, ('payload', 'cwd'), 'session_meta', None, None),
-        Origin(None, None, ('payload', 'cwd'), 'turn_context', None, None),
-        Origin('directory', None, None, None, None, None),
+        Origin(None, None, ('payload', 'cwd'), 'session_meta', None, None, True),
+        Origin(None, None, ('payload', 'cwd'), 'turn_context', None, None, True),
+        Origin(None, None, ('payload', 'cwd'), 'session_meta', None, None, False),
+        Origin('directory', None, None, None, None, None, False),
     )),
     ('created_at', (
-        Origin(None, None, ('payload', 'timestamp'), 'session_meta', 'rfc3339', None),
-        Origin(None, None, ('timestamp',), None, 'rfc3339', None),
-        Origin(None, None, ('session', 'timestamp'), 'untyped/session/no-role', 'rfc3339', None),
-        Origin(None, None, ('created_at',), None, 'rfc3339', None),
+        Origin(None, None, ('payload', 'timestamp'), 'session_meta', 'rfc3339', None, False),
+        Origin(None, None, ('timestamp',), None, 'rfc3339', None, False),
+        Origin(None, None, ('session', 'timestamp'), 'untyped/session/no-role', 'rfc3339', None, False),
+        Origin(None, None, ('created_at',), None, 'rfc3339', None, False),
     )),
 )
 K0 = frozenset({'metadata', 'ordinal', 'payload', 'timestamp'})
@@ -121,14 +131,14 @@ K79 = frozenset({'content', 'created_at', 'model', 'reasoning', 'role', 'timesta
 K80 = {'text': 'text', 'reasoning': 'reasoning', 'tool_call': 'function'}
 K81 = frozenset({'content', 'role', 'tool_call_id'})
 K82 = frozenset({'content', 'role'})
-S_harness = Markers.of((('<environment_context>', '</environment_context>'), ('<user_instructions>', '</user_instructions>'), ('<INSTRUCTIONS>', '</INSTRUCTIONS>'), ('<turn_aborted>', '</turn_aborted>'), ('<subagent_notification>', '</subagent_notification>'), ('<recommended_plugins>', '</recommended_plugins>'), ('<permissions instructions>', '</permissions instructions>'), ('<skills_instructions>', '</skills_instructions>'), ('<skill>', '</skill>'), ('<session_context>', '</session_context>'), ('<plan_mode>', '</plan_mode>'), ('<injected-context source=', '</injected-context>'), ('<user_shell_command>', '<command>'), ('</command>', '</user_shell_command>'), ('# Context from my IDE setup:', '## My request for Codex:'), ('# In app browser:', '## My request for Codex:'), ('# Files mentioned by the user:', '## My request for Codex:'), ('<user_action>', '</user_action>'), ('<codex_internal_context source=', '</codex_internal_context>'), ('<goal_context>', '</goal_context>'), ('<hook_prompt hook_run_id=', '</hook_prompt>'), ('<node_repl_review_evidence>', '</node_repl_review_evidence>'), ('<realtime_delegation>', '<input>'), ('</input>', '</realtime_delegation>'), ('# AGENTS.md instructions\n\n<INSTRUCTIONS>', '</INSTRUCTIONS>')), (), ('# AGENTS.md instructions for ', '<external_', '<image name=', '<audio name=', 'Warning: apply_patch was requested via exec_command.', 'Warning: The maximum number of unified exec processes you can keep open is', 'Warning: Your account was flagged for potentially high-risk cyber activity'), ('<image>', '</image>', '<audio>', '</audio>', '<EXTERNAL SESSION IMPORTED>'))
+S_harness = Markers.of((('<environment_context>', '</environment_context>'), ('<user_instructions>', '</user_instructions>'), ('<INSTRUCTIONS>', '</INSTRUCTIONS>'), ('<turn_aborted>', '</turn_aborted>'), ('<subagent_notification>', '</subagent_notification>'), ('<recommended_plugins>', '</recommended_plugins>'), ('<permissions instructions>', '</permissions instructions>'), ('<skills_instructions>', '</skills_instructions>'), ('<skill>', '</skill>'), ('<session_context>', '</session_context>'), ('<plan_mode>', '</plan_mode>'), ('<injected-context source=', '</injected-context>'), ('<user_shell_command>', '<command>'), ('</command>', '</user_shell_command>'), ('<user_action>', '</user_action>'), ('<codex_internal_context source=', '</codex_internal_context>'), ('<goal_context>', '</goal_context>'), ('<hook_prompt hook_run_id=', '</hook_prompt>'), ('<node_repl_review_evidence>', '</node_repl_review_evidence>'), ('<realtime_delegation>', '<input>'), ('</input>', '</realtime_delegation>'), ('# AGENTS.md instructions\n\n<INSTRUCTIONS>', '</INSTRUCTIONS>')), (), ('# AGENTS.md instructions for ', 'You are a helpful assistant. You will be presented with a user prompt, and your job is to provide a short title for a task', 'Generate a concise UI title', 'The following is the Codex agent history ', '<external_', '<image name=', '<audio name=', 'Warning: apply_patch was requested via exec_command.', 'Warning: The maximum number of unified exec processes you can keep open is', 'Warning: Your account was flagged for potentially high-risk cyber activity'), ('<image>', '</image>', '<audio>', '</audio>', '<EXTERNAL SESSION IMPORTED>'), (), ('## My request for Codex:',))
 T_data_url, W_data_url = CONVERSIONS['data_url'].taker, CONVERSIONS['data_url'].write
 T_json_text, W_json_text = CONVERSIONS['json_text'].taker, CONVERSIONS['json_text'].write
 T_texts, W_texts = CONVERSIONS['texts'].taker, CONVERSIONS['texts'].write
 
 
 def read_0_session_meta(r, c):
-    # 'session_meta': line 73 of the mapping
+    # 'session_meta': line 92 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
@@ -216,7 +226,7 @@ def write_0_session_meta(events, c):
 
 
 def read_1_response_item_message_user(r, c):
-    # 'response_item/message/user': line 85 of the mapping
+    # 'response_item/message/user': line 104 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/user'}
@@ -240,6 +250,7 @@ def read_1_response_item_message_user(r, c):
     else:
         mid = c.derive(r)
         absent = ['payload.id']
+    l_harness_0 = at(r, 'payload', 'internal_chat_message_metadata_passthrough', 'content_item_kinds')
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -259,7 +270,8 @@ def read_1_response_item_message_user(r, c):
     items = r__payload.get('content', MISSING)
     if type(items) is list:
         left = None
-        for b in items:
+        n_harness_0 = labels_of(l_harness_0, items)
+        for n, b in enumerate(items):
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'input_text':
                     v0 = b.get('text', MISSING)
@@ -273,7 +285,9 @@ def read_1_response_item_message_user(r, c):
                         else:
                             o = {}
                         runs, x = (), v0
-                        if S_harness.plain(x):
+                        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+                            k = INJECTED
+                        elif S_harness.plain(x):
                             k = CONVERSATIONAL
                         else:
                             (k, x), *runs = S_harness.split(x)
@@ -308,7 +322,9 @@ def read_1_response_item_message_user(r, c):
                             o = {}
                         o['pond'] = {'as': 'text'}
                         runs, x = (), v0
-                        if S_harness.plain(x):
+                        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+                            k = INJECTED
+                        elif S_harness.plain(x):
                             k = CONVERSATIONAL
                         else:
                             (k, x), *runs = S_harness.split(x)
@@ -586,6 +602,8 @@ def read_1_response_item_message_user(r, c):
     elif type(items) is str:
         del r__payload['content']
         b = {'text': items}
+        n_harness_0 = labels_of(l_harness_0, [items])
+        n = 0
         v0 = b.get('text', MISSING)
         del b['text']
         if b:
@@ -595,7 +613,9 @@ def read_1_response_item_message_user(r, c):
         else:
             o = {}
         runs, x = (), v0
-        if S_harness.plain(x):
+        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+            k = INJECTED
+        elif S_harness.plain(x):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
@@ -850,7 +870,7 @@ def write_1_response_item_message_user(events, c):
 
 
 def read_2_response_item_message_assistant(r, c):
-    # 'response_item/message/assistant': line 106 of the mapping
+    # 'response_item/message/assistant': line 125 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/assistant'}
@@ -1212,7 +1232,7 @@ def write_2_response_item_message_assistant(events, c):
 
 
 def read_3_response_item_message_developer_(r, c):
-    # 'response_item/message/developer+': line 122 of the mapping
+    # 'response_item/message/developer+': line 141 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/developer+'}
@@ -1321,12 +1341,13 @@ def write_3_response_item_message_developer_(events, c):
 
 
 def read_4_response_item_no_type_user(r, c):
-    # 'response_item/no-type/user': line 132 of the mapping
+    # 'response_item/no-type/user': line 151 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/user'}
     absent = spelling = None
     mid = c.derive(r)
+    l_harness_0 = at(r, 'payload', 'internal_chat_message_metadata_passthrough', 'content_item_kinds')
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -1345,7 +1366,8 @@ def read_4_response_item_no_type_user(r, c):
     items = r__payload.get('content', MISSING)
     if type(items) is list:
         left = None
-        for b in items:
+        n_harness_0 = labels_of(l_harness_0, items)
+        for n, b in enumerate(items):
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'input_text':
                     v0 = b.get('text', MISSING)
@@ -1359,7 +1381,9 @@ def read_4_response_item_no_type_user(r, c):
                         else:
                             o = {}
                         runs, x = (), v0
-                        if S_harness.plain(x):
+                        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+                            k = INJECTED
+                        elif S_harness.plain(x):
                             k = CONVERSATIONAL
                         else:
                             (k, x), *runs = S_harness.split(x)
@@ -1394,7 +1418,9 @@ def read_4_response_item_no_type_user(r, c):
                             o = {}
                         o['pond'] = {'as': 'text'}
                         runs, x = (), v0
-                        if S_harness.plain(x):
+                        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+                            k = INJECTED
+                        elif S_harness.plain(x):
                             k = CONVERSATIONAL
                         else:
                             (k, x), *runs = S_harness.split(x)
@@ -1430,6 +1456,8 @@ def read_4_response_item_no_type_user(r, c):
     elif type(items) is str:
         del r__payload['content']
         b = {'text': items}
+        n_harness_0 = labels_of(l_harness_0, [items])
+        n = 0
         v0 = b.get('text', MISSING)
         del b['text']
         if b:
@@ -1439,7 +1467,9 @@ def read_4_response_item_no_type_user(r, c):
         else:
             o = {}
         runs, x = (), v0
-        if S_harness.plain(x):
+        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+            k = INJECTED
+        elif S_harness.plain(x):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
@@ -1566,7 +1596,7 @@ def write_4_response_item_no_type_user(events, c):
 
 
 def read_5_response_item_no_type_assistant(r, c):
-    # 'response_item/no-type/assistant': line 141 of the mapping
+    # 'response_item/no-type/assistant': line 160 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/assistant'}
@@ -1766,7 +1796,7 @@ def write_5_response_item_no_type_assistant(events, c):
 
 
 def read_6_response_item_agent_message(r, c):
-    # 'response_item/agent_message': line 150 of the mapping
+    # 'response_item/agent_message': line 169 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/agent_message'}
@@ -1936,7 +1966,7 @@ def write_6_response_item_agent_message(events, c):
 
 
 def read_7_inter_agent_communication(r, c):
-    # 'inter_agent_communication': line 162 of the mapping
+    # 'inter_agent_communication': line 181 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
@@ -2052,7 +2082,7 @@ def write_7_inter_agent_communication(events, c):
 
 
 def read_8_response_item_reasoning(r, c):
-    # 'response_item/reasoning': line 172 of the mapping
+    # 'response_item/reasoning': line 191 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/reasoning'}
@@ -2333,7 +2363,7 @@ def write_8_response_item_reasoning(events, c):
 
 
 def read_9_response_item_function_call(r, c):
-    # 'response_item/function_call': line 187 of the mapping
+    # 'response_item/function_call': line 206 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('name', MISSING)
@@ -2497,7 +2527,7 @@ def write_9_response_item_function_call(events, c):
 
 
 def read_10_response_item_custom_tool_call(r, c):
-    # 'response_item/custom_tool_call': line 201 of the mapping
+    # 'response_item/custom_tool_call': line 220 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('name', MISSING)
@@ -2655,7 +2685,7 @@ def write_10_response_item_custom_tool_call(events, c):
 
 
 def read_11_response_item_function_call_output_(r, c):
-    # 'response_item/function_call_output+': line 215 of the mapping
+    # 'response_item/function_call_output+': line 234 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('output', MISSING)
@@ -2802,7 +2832,7 @@ def write_11_response_item_function_call_output_(events, c):
 
 
 def read_12_response_item_local_shell_call(r, c):
-    # 'response_item/local_shell_call': line 229 of the mapping
+    # 'response_item/local_shell_call': line 248 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
@@ -2956,7 +2986,7 @@ def write_12_response_item_local_shell_call(events, c):
 
 
 def read_13_response_item_web_search_call_no_action(r, c):
-    # 'response_item/web_search_call/no-action': line 243 of the mapping
+    # 'response_item/web_search_call/no-action': line 262 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/web_search_call/no-action'}
@@ -3048,7 +3078,7 @@ def write_13_response_item_web_search_call_no_action(events, c):
 
 
 def read_14_response_item_web_search_call_(r, c):
-    # 'response_item/web_search_call+': line 253 of the mapping
+    # 'response_item/web_search_call+': line 272 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
@@ -3202,7 +3232,7 @@ def write_14_response_item_web_search_call_(events, c):
 
 
 def read_15_response_item_tool_search_call(r, c):
-    # 'response_item/tool_search_call': line 266 of the mapping
+    # 'response_item/tool_search_call': line 285 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
@@ -3356,7 +3386,7 @@ def write_15_response_item_tool_search_call(events, c):
 
 
 def read_16_response_item_tool_search_output(r, c):
-    # 'response_item/tool_search_output': line 279 of the mapping
+    # 'response_item/tool_search_output': line 298 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('tools', MISSING)
@@ -3509,7 +3539,7 @@ def write_16_response_item_tool_search_output(events, c):
 
 
 def read_17_response_item_image_generation_call(r, c):
-    # 'response_item/image_generation_call': line 293 of the mapping
+    # 'response_item/image_generation_call': line 312 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('result', MISSING)
     if not (type(e0_0) is str):
@@ -3629,7 +3659,7 @@ def write_17_response_item_image_generation_call(events, c):
 
 
 def read_18_response_item_tool_call(r, c):
-    # 'response_item/tool_call': line 305 of the mapping
+    # 'response_item/tool_call': line 324 of the mapping
     r__payload = r['payload']
     r__payload__function = r__payload.get('function')
     if type(r__payload__function) is not dict:
@@ -3742,7 +3772,7 @@ def write_18_response_item_tool_call(events, c):
 
 
 def read_19_response_item_tool_result(r, c):
-    # 'response_item/tool_result': line 316 of the mapping
+    # 'response_item/tool_result': line 335 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('name', MISSING)
     e0_1 = r__payload.get('result', MISSING)
@@ -3869,7 +3899,7 @@ def write_19_response_item_tool_result(events, c):
 
 
 def read_20_compacted(r, c):
-    # 'compacted': line 328 of the mapping
+    # 'compacted': line 347 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
@@ -3953,7 +3983,7 @@ def write_20_compacted(events, c):
 
 
 def read_21_event_msg_entered_review_mode_instructions(r, c):
-    # 'event_msg/entered_review_mode/instructions': line 338 of the mapping
+    # 'event_msg/entered_review_mode/instructions': line 357 of the mapping
     r__payload = r['payload']
     r__payload__target = r__payload['target']
     e0_0 = r__payload__target.get('instructions', MISSING)
@@ -4051,7 +4081,7 @@ def write_21_event_msg_entered_review_mode_instructions(events, c):
 
 
 def read_22_event_msg_user_message_unheard(r, c):
-    # 'event_msg/user_message/unheard': line 349 of the mapping
+    # 'event_msg/user_message/unheard': line 368 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('message', MISSING)
     if not (type(e0_0) is str):
@@ -4061,6 +4091,7 @@ def read_22_event_msg_user_message_unheard(r, c):
     pond = {'seq': c.seq, 'as': 'event_msg/user_message/unheard'}
     absent = spelling = None
     mid = c.derive(r)
+    l_harness_0 = at(r, 'payload', 'internal_chat_message_metadata_passthrough', 'content_item_kinds')
     del r['type']
     v = r.pop('timestamp', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
@@ -4078,7 +4109,9 @@ def read_22_event_msg_user_message_unheard(r, c):
     p0 = []
     del r__payload['message']
     runs, x = (), e0_0
-    if S_harness.plain(x):
+    if c.facts.get('unattended') is True:
+        k = INJECTED
+    elif S_harness.plain(x):
         k = CONVERSATIONAL
     else:
         (k, x), *runs = S_harness.split(x)
@@ -4165,7 +4198,7 @@ def write_22_event_msg_user_message_unheard(events, c):
 
 
 def read_23_event_msg_agent_message_unheard(r, c):
-    # 'event_msg/agent_message/unheard': line 359 of the mapping
+    # 'event_msg/agent_message/unheard': line 378 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('message', MISSING)
     if not (type(e0_0) is str):
@@ -4277,7 +4310,7 @@ def write_23_event_msg_agent_message_unheard(events, c):
 
 
 def read_24_event_msg_agent_reasoning__unheard(r, c):
-    # 'event_msg/agent_reasoning+/unheard': line 370 of the mapping
+    # 'event_msg/agent_reasoning+/unheard': line 389 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('text', MISSING)
     if not (type(e0_0) is str):
@@ -4368,7 +4401,7 @@ def write_24_event_msg_agent_reasoning__unheard(events, c):
 
 
 def read_25_untyped_state(r, c):
-    # 'untyped/state': line 411 of the mapping
+    # 'untyped/state': line 430 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/state'}
     absent = spelling = None
@@ -4406,7 +4439,7 @@ def write_25_untyped_state(events, c):
 
 
 def read_26_untyped_instructions_id(r, c):
-    # 'untyped/instructions/id': line 415 of the mapping
+    # 'untyped/instructions/id': line 434 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/instructions/id'}
     absent = spelling = None
@@ -4475,7 +4508,7 @@ def write_26_untyped_instructions_id(events, c):
 
 
 def read_27_untyped_session_no_role(r, c):
-    # 'untyped/session/no-role': line 421 of the mapping
+    # 'untyped/session/no-role': line 440 of the mapping
     r__session = r.get('session')
     if type(r__session) is not dict:
         c.note('source-structure', '$.session', 'expected an object; the record is carried whole')
@@ -4549,7 +4582,7 @@ def write_27_untyped_session_no_role(events, c):
 
 
 def read_28_message_user(r, c):
-    # 'message/user': line 427 of the mapping
+    # 'message/user': line 446 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/user'}
     absent = spelling = None
@@ -4572,6 +4605,7 @@ def read_28_message_user(r, c):
     else:
         mid = c.derive(r)
         absent = ['id']
+    l_harness_0 = at(r, 'payload', 'internal_chat_message_metadata_passthrough', 'content_item_kinds')
     del r['type']
     ts = c.anchor
     del r['role']
@@ -4579,7 +4613,8 @@ def read_28_message_user(r, c):
     items = r.get('content', MISSING)
     if type(items) is list:
         left = None
-        for b in items:
+        n_harness_0 = labels_of(l_harness_0, items)
+        for n, b in enumerate(items):
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'input_text':
                     v0 = b.get('text', MISSING)
@@ -4593,7 +4628,9 @@ def read_28_message_user(r, c):
                         else:
                             o = {}
                         runs, x = (), v0
-                        if S_harness.plain(x):
+                        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+                            k = INJECTED
+                        elif S_harness.plain(x):
                             k = CONVERSATIONAL
                         else:
                             (k, x), *runs = S_harness.split(x)
@@ -4628,7 +4665,9 @@ def read_28_message_user(r, c):
                             o = {}
                         o['pond'] = {'as': 'text'}
                         runs, x = (), v0
-                        if S_harness.plain(x):
+                        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+                            k = INJECTED
+                        elif S_harness.plain(x):
                             k = CONVERSATIONAL
                         else:
                             (k, x), *runs = S_harness.split(x)
@@ -4708,6 +4747,8 @@ def read_28_message_user(r, c):
     elif type(items) is str:
         del r['content']
         b = {'text': items}
+        n_harness_0 = labels_of(l_harness_0, [items])
+        n = 0
         v0 = b.get('text', MISSING)
         del b['text']
         if b:
@@ -4717,7 +4758,9 @@ def read_28_message_user(r, c):
         else:
             o = {}
         runs, x = (), v0
-        if S_harness.plain(x):
+        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+            k = INJECTED
+        elif S_harness.plain(x):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
@@ -4871,7 +4914,7 @@ def write_28_message_user(events, c):
 
 
 def read_29_message_assistant(r, c):
-    # 'message/assistant': line 438 of the mapping
+    # 'message/assistant': line 457 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/assistant'}
     absent = spelling = None
@@ -5072,7 +5115,7 @@ def write_29_message_assistant(events, c):
 
 
 def read_30_message_developer_(r, c):
-    # 'message/developer+': line 447 of the mapping
+    # 'message/developer+': line 466 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/developer+'}
     absent = spelling = None
@@ -5154,7 +5197,7 @@ def write_30_message_developer_(events, c):
 
 
 def read_31_reasoning(r, c):
-    # 'reasoning': line 453 of the mapping
+    # 'reasoning': line 472 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'reasoning'}
     absent = spelling = None
@@ -5408,7 +5451,7 @@ def write_31_reasoning(events, c):
 
 
 def read_32_function_call_function(r, c):
-    # 'function_call/function': line 464 of the mapping
+    # 'function_call/function': line 483 of the mapping
     r__function = r.get('function')
     if type(r__function) is not dict:
         c.note('source-structure', '$.function', 'expected an object; the record is carried whole')
@@ -5512,7 +5555,7 @@ def write_32_function_call_function(events, c):
 
 
 def read_33_function_call(r, c):
-    # 'function_call': line 473 of the mapping
+    # 'function_call': line 492 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
@@ -5648,7 +5691,7 @@ def write_33_function_call(events, c):
 
 
 def read_34_custom_tool_call(r, c):
-    # 'custom_tool_call': line 484 of the mapping
+    # 'custom_tool_call': line 503 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
@@ -5778,7 +5821,7 @@ def write_34_custom_tool_call(events, c):
 
 
 def read_35_function_call_output(r, c):
-    # 'function_call_output': line 495 of the mapping
+    # 'function_call_output': line 514 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -5902,7 +5945,7 @@ def write_35_function_call_output(events, c):
 
 
 def read_36_custom_tool_call_output(r, c):
-    # 'custom_tool_call_output': line 495 of the mapping
+    # 'custom_tool_call_output': line 514 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -6026,7 +6069,7 @@ def write_36_custom_tool_call_output(events, c):
 
 
 def read_37_function_result(r, c):
-    # 'function_result': line 505 of the mapping
+    # 'function_result': line 524 of the mapping
     e0_0 = r.get('name', MISSING)
     e0_1 = r.get('result', MISSING)
     sid = c.session_id
@@ -6142,11 +6185,12 @@ def write_37_function_result(events, c):
 
 
 def read_38_untyped_user_message(r, c):
-    # 'untyped/user/message': line 515 of the mapping
+    # 'untyped/user/message': line 534 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user/message'}
     absent = spelling = None
     mid = c.derive(r)
+    l_harness_0 = at(r, 'payload', 'internal_chat_message_metadata_passthrough', 'content_item_kinds')
     v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
@@ -6165,7 +6209,8 @@ def read_38_untyped_user_message(r, c):
     items = r.get('message', MISSING)
     if type(items) is list:
         left = None
-        for b in items:
+        n_harness_0 = labels_of(l_harness_0, items)
+        for n, b in enumerate(items):
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'input_text':
                     v0 = b.get('text', MISSING)
@@ -6179,7 +6224,9 @@ def read_38_untyped_user_message(r, c):
                         else:
                             o = {}
                         runs, x = (), v0
-                        if S_harness.plain(x):
+                        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+                            k = INJECTED
+                        elif S_harness.plain(x):
                             k = CONVERSATIONAL
                         else:
                             (k, x), *runs = S_harness.split(x)
@@ -6214,7 +6261,9 @@ def read_38_untyped_user_message(r, c):
                             o = {}
                         o['pond'] = {'as': 'text'}
                         runs, x = (), v0
-                        if S_harness.plain(x):
+                        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+                            k = INJECTED
+                        elif S_harness.plain(x):
                             k = CONVERSATIONAL
                         else:
                             (k, x), *runs = S_harness.split(x)
@@ -6251,6 +6300,8 @@ def read_38_untyped_user_message(r, c):
     elif type(items) is str:
         del r['message']
         b = {'text': items}
+        n_harness_0 = labels_of(l_harness_0, [items])
+        n = 0
         v0 = b.get('text', MISSING)
         del b['text']
         if b:
@@ -6260,7 +6311,9 @@ def read_38_untyped_user_message(r, c):
         else:
             o = {}
         runs, x = (), v0
-        if S_harness.plain(x):
+        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+            k = INJECTED
+        elif S_harness.plain(x):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
@@ -6379,11 +6432,12 @@ def write_38_untyped_user_message(events, c):
 
 
 def read_39_untyped_user(r, c):
-    # 'untyped/user': line 524 of the mapping
+    # 'untyped/user': line 543 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user'}
     absent = spelling = None
     mid = c.derive(r)
+    l_harness_0 = at(r, 'payload', 'internal_chat_message_metadata_passthrough', 'content_item_kinds')
     v = r.pop('created_at', MISSING)
     if type(v) is str and (x := instant(v)) is not None:
         if x != v:
@@ -6402,7 +6456,8 @@ def read_39_untyped_user(r, c):
     items = r.get('content', MISSING)
     if type(items) is list:
         left = None
-        for b in items:
+        n_harness_0 = labels_of(l_harness_0, items)
+        for n, b in enumerate(items):
             if type(b) is dict and type(kind := b.get('type')) is str:
                 if kind == 'text':
                     v0 = b.get('text', MISSING)
@@ -6416,7 +6471,9 @@ def read_39_untyped_user(r, c):
                         else:
                             o = {}
                         runs, x = (), v0
-                        if S_harness.plain(x):
+                        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+                            k = INJECTED
+                        elif S_harness.plain(x):
                             k = CONVERSATIONAL
                         else:
                             (k, x), *runs = S_harness.split(x)
@@ -6451,7 +6508,9 @@ def read_39_untyped_user(r, c):
                             o = {}
                         o['pond'] = {'as': 'input_text'}
                         runs, x = (), v0
-                        if S_harness.plain(x):
+                        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+                            k = INJECTED
+                        elif S_harness.plain(x):
                             k = CONVERSATIONAL
                         else:
                             (k, x), *runs = S_harness.split(x)
@@ -6567,6 +6626,8 @@ def read_39_untyped_user(r, c):
     elif type(items) is str:
         del r['content']
         b = {'text': items}
+        n_harness_0 = labels_of(l_harness_0, [items])
+        n = 0
         v0 = b.get('text', MISSING)
         del b['text']
         if b:
@@ -6576,7 +6637,9 @@ def read_39_untyped_user(r, c):
         else:
             o = {}
         runs, x = (), v0
-        if S_harness.plain(x):
+        if c.facts.get('unattended') is True or type(y := n_harness_0[n]) is str and y not in {'realtime_conversation.delegation', 'shell.user_command', 'unknown', 'user.audio', 'user.image', 'user.text'}:
+            k = INJECTED
+        elif S_harness.plain(x):
             k = CONVERSATIONAL
         else:
             (k, x), *runs = S_harness.split(x)
@@ -6744,7 +6807,7 @@ def write_39_untyped_user(events, c):
 
 
 def read_40_untyped_assistant_message(r, c):
-    # 'untyped/assistant/message': line 536 of the mapping
+    # 'untyped/assistant/message': line 555 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant/message'}
     absent = spelling = None
@@ -6936,7 +6999,7 @@ def write_40_untyped_assistant_message(events, c):
 
 
 def read_41_untyped_assistant(r, c):
-    # 'untyped/assistant': line 545 of the mapping
+    # 'untyped/assistant': line 564 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant'}
     absent = spelling = None
@@ -7330,7 +7393,7 @@ def write_41_untyped_assistant(events, c):
 
 
 def read_42_untyped_tool(r, c):
-    # 'untyped/tool': line 566 of the mapping
+    # 'untyped/tool': line 585 of the mapping
     e0_0 = r.get('tool_call_id', MISSING)
     e0_1 = r.get('content', MISSING)
     sid = c.session_id
@@ -7435,7 +7498,7 @@ def write_42_untyped_tool(events, c):
 
 
 def read_43_untyped_developer__content(r, c):
-    # 'untyped/developer+/content': line 576 of the mapping
+    # 'untyped/developer+/content': line 595 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/developer+/content'}
     absent = spelling = None
@@ -7492,7 +7555,7 @@ def write_43_untyped_developer__content(events, c):
 
 
 def read_44_carry(r, c):
-    # 'carry': line 581 of the mapping
+    # 'carry': line 600 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None
@@ -7848,7 +7911,7 @@ def drift_name(r):
 READERS = {'session_meta': read_0_session_meta, 'inter_agent_communication': read_7_inter_agent_communication, 'compacted': read_20_compacted, 'reasoning': read_31_reasoning, 'custom_tool_call': read_34_custom_tool_call, 'function_call_output': read_35_function_call_output, 'custom_tool_call_output': read_36_custom_tool_call_output, 'function_result': read_37_function_result, 'pond_origin': read_44_carry, 'turn_context': read_44_carry, 'token_usage_record': read_44_carry, 'inter_agent_communication_metadata': read_44_carry, 'world_state': carry_observed, 'security_risk_score': read_44_carry}
 CHOOSE = {'response_item': choose_1_response_item, 'event_msg': choose_4_event_msg, 'message': choose_5_message, 'function_call': choose_7_function_call}
 CARRIES = frozenset((read_44_carry, carry_observed))
-OBSERVED = frozenset((carry_observed, read_0_session_meta, read_1_response_item_message_user, read_2_response_item_message_assistant, read_4_response_item_no_type_user, read_5_response_item_no_type_assistant, read_8_response_item_reasoning, read_10_response_item_custom_tool_call, read_11_response_item_function_call_output_, read_16_response_item_tool_search_output, read_19_response_item_tool_result, read_22_event_msg_user_message_unheard, read_23_event_msg_agent_message_unheard, read_24_event_msg_agent_reasoning__unheard, read_28_message_user, read_29_message_assistant, read_35_function_call_output, read_36_custom_tool_call_output, read_37_function_result, read_42_untyped_tool,))
+OBSERVED = frozenset((carry_observed, read_0_session_meta, read_1_response_item_message_user, read_2_response_item_message_assistant, read_4_response_item_no_type_user, read_5_response_item_no_type_assistant, read_8_response_item_reasoning, read_10_response_item_custom_tool_call, read_11_response_item_function_call_output_, read_16_response_item_tool_search_output, read_19_response_item_tool_result, read_22_event_msg_user_message_unheard, read_23_event_msg_agent_message_unheard, read_24_event_msg_agent_reasoning__unheard, read_28_message_user, read_29_message_assistant, read_35_function_call_output, read_36_custom_tool_call_output, read_37_function_result, read_38_untyped_user_message, read_39_untyped_user, read_42_untyped_tool,))
 UNSETTLED = {read_22_event_msg_user_message_unheard: ('unheard', without_22_event_msg_user_message_unheard), read_23_event_msg_agent_message_unheard: ('unheard', without_23_event_msg_agent_message_unheard), read_24_event_msg_agent_reasoning__unheard: ('unheard', without_24_event_msg_agent_reasoning__unheard)}
 CARRY_ID, CARRY_TIME = (None, 'timestamp')
 CARRY_TIME_ONLY = True

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from pond.lang.runtime import CARRIED
-from pond.model.json_text import JsonObject
+from pond.lang.runtime import CARRIED, LISTED
+from pond.model.compressed import SUFFIX, first_bytes
+from pond.model.json_text import JsonObject, encode
 from pond.portable.conversation import ASSISTANT, USER, Rewound, Said, Title
 from pond.portable.marks import OPEN, WRITER
 from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
@@ -41,13 +44,14 @@ class CodexOutline(Outline):
 
     def notices(self, record: JsonObject) -> bool:
         payload = record.get("payload")
-        return (type(payload) is dict and payload.get("type") in _NOTED) or record.get("type") == "turn_context"
+        noted = type(payload) is dict and payload.get("type") in _NOTED
+        return noted or record.get("type") == "turn_context" or "thread_name" in record
 
     def look(self, record: Record) -> Note | None:
         label = record.label
         if label in _SPOKEN:
             self._heard(record, _SPOKEN[label])
-        elif label == CARRIED:
+        elif label in (CARRIED, LISTED):
             return self._event(record, record.residue.get("payload"))
         elif label == _REVIEW and record.human:
             self._asked.append(0)  # a turn here; the client counts it in the reviewer's thread
@@ -146,36 +150,52 @@ def _spoken(item: object) -> str:
     return "".join(text for part in parts if (text := text_of(part, "text")) is not None)
 
 
+_FOLDERS = ("sessions", "archived_sessions")
+_NAME = re.compile(r"rollout-[0-9-]{10}T[0-9-]{8}-(.+)\.jsonl(?:\.zst)?")
 _FIRST_ROW = 1 << 16  # bytes: the row that names a parent begins with the ids
 
 
 def title(record: JsonObject) -> str | None:
-    """Return what a record says the session is called."""
+    """Return what a record says the session is called, or a line of the client's list of sessions."""
+    if "thread_name" in record:
+        return text_of(record, "thread_name")
     named = of(record, "payload", "type") == "thread_name_updated"
     return text_of(record, "payload", "thread_name") if named else None
 
 
 def children(path: Path, session_id: str) -> list[Path]:
-    """Return the rollouts of the store whose first row names this session as their parent."""
-    wanted = session_id.encode()
-    found = []
-    for other in _rollouts(path, "rollout-*.jsonl"):
-        with open(other, "rb") as file:
-            head = file.readline(_FIRST_ROW)
-        if wanted in head and b'"parent_thread_id"' in head and wanted not in other.name.encode():
-            found.append(other)
-    return found
+    """Return the rollouts of the store whose first row names this session as the one that spawned them."""
+    # As the id is spelled there, with its quotes: an id is no part of another.
+    named = re.compile(rb'"parent_thread_id"\s*:\s*' + re.escape(encode(session_id)))
+    others = (other for other in _rollouts(path) if other != path.absolute() and _id_of(other) != session_id)
+    return [other for other in others if named.search(first_bytes(other, _FIRST_ROW).partition(b"\n")[0])]
 
 
 def beginning(path: Path, session_id: str) -> Path | None:
     """Return the rollout of another session of the same store."""
-    return next(iter(_rollouts(path, f"rollout-*-{session_id}.jsonl")), None)
+    return next((other for other in _rollouts(path) if _id_of(other) == session_id), None)
 
 
-def _rollouts(path: Path, pattern: str) -> list[Path]:
-    """Return the rollouts of the store that a file lies in, or of its folder where that is no store."""
-    store = next((folder for folder in path.absolute().parents if folder.name == "sessions"), None)
-    return sorted(store.rglob(pattern)) if store is not None else sorted(path.absolute().parent.glob(pattern))
+def _id_of(path: Path) -> str | None:
+    """Return the id in a rollout's name."""
+    named = _NAME.fullmatch(path.name)
+    return named[1] if named is not None else None
+
+
+def _rollouts(path: Path) -> Iterator[Path]:
+    """Yield the rollouts of the store that a file lies in, or of its folder where that is no store.
+
+    A store has two folders: what a person archives moves to the other one, and leaves its relatives behind. The client
+    prefers a plain file to the same one compressed.
+    """
+    store = next((folder.parent for folder in path.absolute().parents if folder.name in _FOLDERS), None)
+    folders = [store / name for name in _FOLDERS] if store is not None else [path.absolute().parent]
+    for folder in folders:
+        found = folder.rglob if store is not None else folder.glob
+        for other in sorted([*found("rollout-*.jsonl"), *found(f"rollout-*.jsonl{SUFFIX}")]):
+            hidden = other.suffix == SUFFIX and other.with_suffix("").exists()
+            if other.is_file() and not hidden:
+                yield other
 
 
 OUTLINE = CodexOutline

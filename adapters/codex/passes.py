@@ -1,6 +1,6 @@
-"""What single Codex rows do not say: whether a tool failed, and whether the event log is all there is.
+"""What single Codex rows do not say: whether a tool failed, whether the event log is all there is, who asks.
 
-The first stands in the text of a tool's output or in a row before it. The second only the rows before an event can say:
+The first stands in the text of a tool's output or in a row before it. The others only the rows before can say:
 a fact that depended on later ones would change what a shorter file has given (adapter-integrity-additive-sync).
 """
 
@@ -35,7 +35,8 @@ _SHOWN = frozenset(("user_message", "agent_message", "agent_reasoning", "agent_r
 # The facts there can be; nobody changes them.
 _NOTHING: dict[str, Any] = {}
 _FAILURE, _SUCCESS = {"failed": True}, {"failed": False}
-_UNHEARD = {"unheard": True}
+_UNHEARD, _UNATTENDED = {"unheard": True}, {"unattended": True}
+_UNHEARD_UNATTENDED = _UNHEARD | _UNATTENDED
 # Commands that a script starts leave codes nobody asks for. A code waits for an output a few rows away: the last ones
 # are enough, and what is remembered of a session stays small however long it gets.
 _MOST_CODES = 128
@@ -49,20 +50,27 @@ class Observer:
         self._exit_codes: dict[str, int] = {}  # call id -> exit code seen in the event log
         self._script_code = 0  # worst exit code of the commands a running script started
         self._heard = False  # words are said in items: the event log repeats them
+        self._unattended: bool | None = None  # the client itself began the thread; None until the file says
 
     def state(self) -> dict[str, Any]:
         """Return what is remembered: of a code, whether it is one of failure; in a list, since the order counts."""
         codes = [[call, int(code != 0)] for call, code in self._exit_codes.items()]
-        return {"codes": codes, "script": int(self._script_code != 0), "heard": self._heard}
+        script = int(self._script_code != 0)
+        return {"codes": codes, "script": script, "heard": self._heard, "unattended": self._unattended}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from what `state` gave."""
         self._exit_codes = dict(state["codes"])
         self._script_code = state["script"]
         self._heard = state["heard"]
+        self._unattended = state["unattended"]
 
     def observe(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Return the facts about `record`: `failed` of a tool's output, `unheard` of words nobody has said yet."""
+        """Return the facts about `record`.
+
+        `failed` is one of a tool's output, `unheard` of words nobody has said yet, `unattended` of words that the
+        client writes in a person's place, for a guardian or a reviewer.
+        """
         item = record.get("payload")
         if type(item) is not dict:
             item = record
@@ -70,15 +78,22 @@ class Observer:
         if type(kind) is not str:
             if item.get("role") != "tool":
                 self._heard = self._heard or _says_items(record, item)
-                return _NOTHING
+                if (
+                    record.get("type") == "session_meta" and self._unattended is None
+                ):  # others are copied from elsewhere
+                    self._unattended = _is_unattended(item.get("source"))
+                return _UNATTENDED if self._unattended else _NOTHING
             return _FAILURE if _failed_text(item.get("content")) else _SUCCESS
         if kind in _OUTPUTS:
             return _FAILURE if self._failed(kind, item) else _SUCCESS
         if kind in _SAID:
             self._heard = self._heard or _says_items(record, item)
-        elif kind in _SHOWN:
-            return _NOTHING if self._heard else _UNHEARD
-        elif kind in _EVENTS:
+            return _UNATTENDED if self._unattended else _NOTHING
+        if kind in _SHOWN:
+            if self._heard:
+                return _NOTHING
+            return _UNHEARD_UNATTENDED if self._unattended else _UNHEARD
+        if kind in _EVENTS:
             self._event(kind, item)
         elif kind == "custom_tool_call":
             self._script_code = 0
@@ -116,6 +131,12 @@ def _says_items(record: dict[str, Any], item: dict[str, Any]) -> bool:
     if item.get("type") == "reasoning" or item.get("role") in _SPEAKERS:
         return True
     return record.get("type") == "world_state" or item.get("originator") == WRITER  # of a later client, or of pond
+
+
+def _is_unattended(source: object) -> bool:
+    """Tell whether the client itself began a thread; what a model asks the agents it spawns is said by somebody."""
+    subagent = source.get("subagent") if type(source) is dict else None
+    return subagent is not None and not (type(subagent) is dict and "thread_spawn" in subagent)
 
 
 def _mcp_error(detail: dict[str, Any]) -> bool:

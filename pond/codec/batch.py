@@ -16,11 +16,13 @@ from typing import BinaryIO, cast
 from pond.codec.convert import Deferred, Order, Session, find_files, open_input, uncollected, write_canonical
 from pond.codec.detect import detect
 from pond.codec.output import NewFile
+from pond.codec.paths import own_place, plain_name
 from pond.codec.placing import CANONICAL_SUFFIX, as_written, layout, place_session, safe_beside
-from pond.codec.registry import CANONICAL
+from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
 from pond.codec.source import LineSource, open_regular
-from pond.diagnostics.diagnostic import PondError
+from pond.codec.surprise import contained
+from pond.codec.unpacked import plain
 
 # Below this much input a second process costs more than it brings.
 _WORTH_A_PROCESS = 2_000_000
@@ -50,11 +52,11 @@ class Job:
     def open(self) -> BinaryIO:
         """Open the input; what cannot be read twice (standard input, a pipe) is spooled to a temporary file."""
         if self.path is None:
-            return _spool(sys.stdin.buffer)
+            return plain(_spool(sys.stdin.buffer), self.name)
         if self.folder is None and _is_pipe(self.path):
             with open(self.path, "rb") as pipe:
-                return _spool(pipe)
-        return open_regular(self.path)
+                return plain(_spool(pipe), self.name)
+        return plain(open_regular(self.path), self.name)
 
 
 def _is_pipe(path: Path) -> bool:
@@ -89,15 +91,16 @@ def expand(inputs: list[str], report: Report) -> list[Job]:
             found.append(Job(path, text))
         else:
             report.error("source-unreadable", "no such file or directory", text)
-    if not found and not report.diagnostics:
+    if not found and not report.errors:
         report.nothing_found(inputs)
     return [Job(job.path, job.name, job.folder, number) for number, job in enumerate(found)]
 
 
-def with_families(jobs: list[Job], order: Order) -> tuple[list[Job], Order]:
+def with_families(jobs: list[Job], order: Order, report: Report) -> tuple[list[Job], Order]:
     """Return the jobs with the children of every single file named, and which families the target cannot hold.
 
-    A directory holds its children itself. Native conversion needs neither: it writes what there is.
+    A directory holds its children itself. Native conversion needs neither: it writes what there is. Where the children
+    of a file cannot be looked for, that is in the report.
     """
     order = replace(order, defer=False)
     if order.to == CANONICAL:
@@ -108,9 +111,11 @@ def with_families(jobs: list[Job], order: Order) -> tuple[list[Job], Order]:
     from pond.codec.lineage import children, members, too_deep
 
     known = {path.absolute() for job in jobs if (path := job.path) is not None}
-    found = [
-        (path, client) for job, client in foreign if job.path and not job.folder for path in children(job.path, client)
-    ]
+    found: list[tuple[Path, str]] = []
+    for job, client in foreign:
+        if job.path and not job.folder:
+            with contained(report, job.name):
+                found += [(path, client) for path in children(job.path, client)]
     new = [(path, client) for path, client in found if path.absolute() not in known]
     family = [Job(path, str(path), number=len(jobs) + n, child=True) for n, (path, _) in enumerate(new)]
     everyone = [*new, *((job.path, client) for job, client in foreign if job.path is not None)]
@@ -127,15 +132,15 @@ def _with_stream_family(file: BinaryIO, job: Job, order: Order) -> Order:
 
 def _foreign_client(job: Job, order: Order) -> str | None:
     """Return the client of a file that may have to go to another one; None for the target's own and the unreadable."""
+    client = order.client
     if job.path is None or not job.path.is_file():
         return None
-    if order.client is not None:
-        return order.client if order.client != order.to else None
-    try:
-        with open_regular(job.path) as file:
+    if client is None:
+        with (
+            contained(Report(), job.name),
+            plain(open_regular(job.path), job.name) as file,
+        ):  # told when it is converted
             client = detect(LineSource(file, job.name, job.path))
-    except PondError:
-        return None
     return client if client != order.to else None
 
 
@@ -150,21 +155,14 @@ def convert_job(job: Job, order: Order, target: Path | None, spool: Path) -> Rep
 
 
 def _converted(job: Job, order: Order, target: Path | None, spool: Path, report: Report) -> Report:
-    try:
-        with job.open() as file:
-            if order.to != CANONICAL and not (job.path and job.path.is_file()):
-                order = _with_stream_family(file, job, order)
-            source = open_input(file, job.name, job.path, order, report)
-            for number, session in enumerate(source.sessions):
-                try:
-                    place = _place(job, order, session, source.client, number)
-                    _convert_session(session, place, job, order, target, spool, report)
-                except PondError as error:  # one session cannot take the others of its stream along
-                    report.diagnostics += error.diagnostics
-    except PondError as error:
-        report.diagnostics += error.diagnostics
-    except OSError as error:
-        report.error("source-unreadable", (error.strerror or str(error)).lower(), job.name)
+    with contained(report, job.name, Deferred), job.open() as file:
+        if order.to != CANONICAL and not (job.path and job.path.is_file()):
+            order = _with_stream_family(file, job, order)
+        source = open_input(file, job.name, job.path, order, report)
+        for number, session in enumerate(source.sessions):
+            with contained(report, job.name):  # one session cannot take the others of its stream along
+                place = _place(job, order, session, source.client, number)
+                _convert_session(session, place, job, order, target, spool, report)
     return report
 
 
@@ -175,7 +173,7 @@ def _convert_session(
         with open(_spooled(job, spool), "ab") as out:
             write_canonical(session, out)
         return
-    place_session(session, order, target / name, report, job.name, job.date)
+    place_session(session, order, target, target / name, report, job.name, job.date)
 
 
 def _place(job: Job, order: Order, session: Session, client: str, number: int) -> str:
@@ -183,16 +181,26 @@ def _place(job: Job, order: Order, session: Session, client: str, number: int) -
 
     Only the first session of a stream can lie where its stream does, and only as its own client's.
     """
-    place = in_layout = layout(session)
+    place = in_layout = layout(session, order)
     at_home = client in (CANONICAL, session.row["source_agent"]) and not session.foreign
     if at_home and job.folder is not None and job.path is not None and number == 0:
-        here = job.path.relative_to(job.folder).as_posix()
+        here = plain_name(job.path.relative_to(job.folder).as_posix())
         if client != CANONICAL:
             place = here
         elif here.endswith(CANONICAL_SUFFIX):
-            place = here.removesuffix(CANONICAL_SUFFIX) + os.path.splitext(in_layout)[1]
+            place = _renamed(here, in_layout, session, order)
         place = session.moved(place)
     return as_written(place, order)
+
+
+def _renamed(here: str, in_layout: str, session: Session, order: Order) -> str:
+    """Return the place of a session out of a canonical file: named as that file is, where the client has such names."""
+    folder, slash, stem = here.removesuffix(CANONICAL_SUFFIX).rpartition("/")
+    name: str | None = stem + os.path.splitext(in_layout)[1]
+    if name is not None and order.to != CANONICAL:
+        module = adapter(session.row["source_agent"]).module
+        name = own_place(name, module.FILES, module.IGNORES)
+    return in_layout if name is None else folder + slash + name
 
 
 def convert_child(job: Job, order: Order, parent: Path, parent_place: str, report: Report) -> None:
@@ -231,7 +239,9 @@ def run_jobs(
             yield job, report
     if waiting:
         known = {job.number for job in waiting}
-        everyone, order = with_families(jobs, order)
+        everyone, order = with_families(jobs, order, report := Report())
+        if report.diagnostics:
+            yield waiting[0], report
         yield from _run([job for job in everyone if job.child or job.number in known], order, target, spool, processes)
 
 

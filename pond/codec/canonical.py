@@ -3,92 +3,121 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 from pond.codec.report import Report
-from pond.codec.source import LineSource
-from pond.model.json_text import MAX_DEPTH, JsonObject, NotJson, decode
-from pond.model.session_row import is_session
+from pond.codec.source import LineSource, whole_line
+from pond.model.event_shape import shaped
+from pond.model.json_text import EVENT_DEPTH, JsonObject, NotJson, decode
+from pond.model.validate import Validator
 
-# A record of MAX_DEPTH levels lies a few levels deeper inside its event.
-_DEPTH = MAX_DEPTH + 12
 _KINDS = ("session", "message", "part")
 
 
 class CanonicalReader:
-    """The sessions of a canonical stream, one after the other."""
+    """The sessions of a canonical stream, one after the other.
+
+    What does not pass the validator is reported and left out: of an event its record, of a session all of it.
+    """
 
     def __init__(self, source: LineSource, report: Report) -> None:
         self.source, self.report = source, report
-        self._lines = source.lines()
+        self._events = self._read()
+        self._validator = Validator()
         self._next: JsonObject | None = None  # the session row that ended the session before it
         self._number = self._offset = 0
+        self._shaped = False  # the event read last was found to be sound in itself while it was decoded
         self._places: dict[tuple[str, str], int] | None = None
 
     def sessions(self) -> Iterator[tuple[JsonObject, Iterator[list[JsonObject]]]]:
         """Yield each session with an iterator over its records' events; what is left of one is skipped."""
-        for _ in self._stray():
-            pass
-        while (session := self._next) is not None:
+        self._seek()
+        while (session := self._sound_session()) is not None:
             groups = self._groups(session)
             yield session, groups
             for _ in groups:
                 pass
 
-    def _stray(self) -> Iterator[None]:
+    def _seek(self) -> None:
         """Read up to the first session; whatever stands before it belongs to nobody."""
-        for event in self._events():
+        for event in self._events:
             if event["kind"] == "session":
                 self._next = event
                 return
             self._broken(f"expected a session, found a {event['kind']}")
-            yield
+
+    def _sound_session(self) -> JsonObject | None:
+        while (session := self._next) is not None and (faults := self._validator.faults(session)):
+            for fault in faults:
+                self._broken(f"{fault}; the session and what belongs to it are left out")
+            self._next = next((event for event in self._events if event["kind"] == "session"), None)
+        return session
 
     def _groups(self, session: JsonObject) -> Iterator[list[JsonObject]]:
         self._next = None
-        session_id = session["id"]
         group: list[JsonObject] = []
         message_id: object = None
-        for event in self._events():
-            if event["kind"] == "session":
+        sound = True
+        session_id, validator = session["id"], self._validator
+        for event in self._events:
+            kind = event["kind"]
+            if kind == "session":
                 self._next = event
                 break
-            if event.get("session_id") != session_id:
-                self._broken(f"expected session `{session_id}`, found `{event.get('session_id')}`")
-            elif event["kind"] == "part":
-                if message_id is None or event.get("message_id") != message_id:
-                    self._broken(f"the part's message `{event.get('message_id')}` is not the one before it")
-                else:
-                    group.append(event)
-            else:
-                message_id = event.get("id")
-                if group and _continues(event):
-                    group.append(event)
-                    continue
-                if group:
-                    yield group
-                group = [event]
-        if group:
+            fits = self._shaped and validator.fits(event)
+            if not fits:
+                for fault in (faults := validator.faults(event)):
+                    self._broken(str(fault))
+                if event.get("session_id") != session_id or (kind == "part" and event.get("message_id") != message_id):
+                    continue  # it belongs to nobody here
+                fits = not faults
+            if kind == "part":
+                group.append(event)
+                sound = sound and fits
+                continue
+            message_id = event.get("id")
+            if group and _continues(event):
+                group.append(event)
+                sound = sound and fits
+                continue
+            if group and sound:
+                self.report.records += 1
+                yield group
+            group, sound = [event], fits
+        if group and sound:
+            self.report.records += 1
             yield group
 
-    def _events(self) -> Iterator[JsonObject]:
-        report, name = self.report, self.source.name
+    def _read(self) -> Iterator[JsonObject]:
+        """Yield the events; `_shaped` tells of each whether it was found to be sound in itself while it was decoded."""
+        for first, offsets, block in self.source.blocks():
+            for self._number, self._offset, raw in zip(count(first), offsets, block, strict=False):
+                line = raw if raw[-2:] == b"}\n" else whole_line(raw)
+                if line is None:
+                    continue
+                if (event := shaped(line)) is not None:
+                    self._shaped = True
+                    yield event
+                elif (event := self._decoded(line)) is not None:
+                    self._shaped = False
+                    yield event
+
+    def _decoded(self, line: bytes) -> JsonObject | None:
+        """Return the event of any line, or None where it has none, which is told."""
+        report, name, number = self.report, self.source.name, self._number
 
         def duplicate(key: str) -> None:
             report.error("source-duplicate-key", f"`{key}` stands twice in one object", name, number)
 
-        for offset, number, line in self._lines:
-            self._offset, self._number = offset, number
-            try:
-                event = decode(line, duplicate, _DEPTH)
-            except NotJson as error:
-                report.error(error.code, str(error), name, number)
-                continue
-            if type(event) is not dict or event.get("kind") not in _KINDS or type(event.get("options")) is not dict:
-                self._broken("expected an event with `kind` session, message or part and its `options`")
-            elif event["kind"] == "session" and not is_session(event):
-                self._broken("expected a session with id, project, source_agent and options")
-            else:
-                yield event
+        try:
+            event = decode(line, duplicate, EVENT_DEPTH)
+        except NotJson as error:
+            report.error(error.code, str(error), name, number)
+            return None
+        if type(event) is dict and event.get("kind") in _KINDS:
+            return event
+        self._broken("expected an event with `kind` session, message or part")
+        return None
 
     def place(self) -> tuple[int, int]:
         """Return the offset and the line of the event being read."""
@@ -102,7 +131,12 @@ class CanonicalReader:
             self._places |= self._index({message_id})
         events: list[JsonObject] = []
         for _, line in self.source.lines_from(self._places[session_id, message_id]):
-            event = decode(line, _ignore, _DEPTH)
+            try:
+                event = decode(line, _ignore, EVENT_DEPTH)
+            except NotJson:
+                continue  # reported when it was read in its turn
+            if type(event) is not dict or event.get("kind") not in _KINDS:
+                continue
             if events and (event["kind"] == "session" or (event["kind"] == "message" and not _continues(event))):
                 break
             events.append(event)
@@ -116,7 +150,7 @@ class CanonicalReader:
                 if collect and b'"repeat_of"' not in line:
                     continue
                 try:
-                    event = decode(line, _ignore, _DEPTH)
+                    event = decode(line, _ignore, EVENT_DEPTH)
                     repeat = event["options"].get("pond", {}).get("repeat_of")
                     if repeat is not None:
                         wanted.add(repeat)
@@ -135,5 +169,6 @@ def _ignore(_: str) -> None:
 
 
 def _continues(event: JsonObject) -> bool:
-    pond = event["options"].get("pond")
+    options = event.get("options")
+    pond = options.get("pond") if type(options) is dict else None
     return type(pond) is dict and pond.get("with") is True

@@ -45,13 +45,13 @@ def native_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) -> 
 def canonical_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) -> Taker | None:
     """Return who writes a carried record's event around the record's own text.
 
-    That is possible where the time is all that is taken from the record, and stands first in it, spelled as canonical;
-    and where the record is not nested more deeply than canonical text may be.
+    That is possible where the time is all that is taken from the record, and stands first in it, spelled
+    as canonical; and where the record is not nested more deeply than canonical text may be.
     """
     if not module.CARRY_TIME_ONLY:
         return None
     write, derive, field = out.write, reading.derive, module.CARRY_TIME
-    start = f'{{"{field}":"'.encode()
+    start, most = f'{{"{field}":"'.encode(), 2 * MAX_DEPTH
     time, end = len(start), len(start) + _TIME
     after = end + len(b'",')
     head = b'{"kind":"message","role":"system","id":"'
@@ -60,15 +60,17 @@ def canonical_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) 
     tail = f',"as":"{CARRIED}"}}}}}}\n'
 
     def take(record: JsonObject, line: bytes) -> bool:
-        if line[:time] != start or line[end:after] != b'",' or instant(record[field]) is None or _may_be_deep(line):
+        if line[:time] != start or line[end:after] != b'",':
+            return False
+        # Of a field that stands twice the record holds the last value, and what is written is the text of the first:
+        # they must be the same.
+        told, first = record[field], line[time:end]
+        if type(told) is not str or instant(told) is None or told.encode() != first:
+            return False
+        if len(line) > most and line.count(b"[") + line.count(b"{") > MAX_DEPTH:  # a short one cannot be that deep
             return False
         message_id, marks = derive(record).encode(), f',"pond":{{"seq":{reading.seq}{tail}'.encode()
-        write(b"".join((head, message_id, session, line[time:end], source, line[after:-1], marks)))
+        write(b"".join((head, message_id, session, first, source, line[after:-1], marks)))
         return True
 
     return take
-
-
-def _may_be_deep(line: bytes) -> bool:
-    """Tell whether a record may be nested too deeply; a short one cannot be."""
-    return len(line) > 2 * MAX_DEPTH and line.count(b"[") + line.count(b"{") > MAX_DEPTH

@@ -6,29 +6,34 @@ import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from pond.codec.canonical import CanonicalReader
 from pond.codec.carried import canonical_lines, native_lines
 from pond.codec.detect import detect
-from pond.codec.paths import captures, ignored
+from pond.codec.paths import captures, ignored, owner_of, plain_name
 from pond.codec.reader import SessionReader, SessionReading, empty
 from pond.codec.registry import CANONICAL, Adapter, adapter, clients
 from pond.codec.report import Report
-from pond.codec.source import LineSource, Source, open_document
-from pond.codec.writer import NO_RECORD, SessionWriter, SideFile, side_files
+from pond.codec.source import LARGEST_DOCUMENT, LineSource, Source, may_be_document, open_document
+from pond.codec.surprise import contained
+from pond.codec.unpacked import Unpacked
+from pond.codec.writer import NO_RECORD, SessionWriter, SideFile
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
+from pond.model.compressed import SUFFIX
 from pond.model.json_text import Json, JsonObject, NotJson, encode_line, encode_plain
 
 if TYPE_CHECKING:  # only a lake goes on where it stopped
+    from pond.codec.canonical import CanonicalReader
     from pond.codec.resume import Mark, Resume
 
 Groups = Iterator[list[JsonObject]]
 Tick = Callable[[int], None]
+_MOST_LISTED = 5  # names in one message
 _TICK_EVERY = 0xFF  # a mask: progress is looked at once in 256 records
 
 
@@ -100,14 +105,23 @@ class Deferred(Exception):
 
 
 def open_input(
-    file: BinaryIO, name: str, path: Path | None, order: Order, report: Report, resume: Resume | None = None
+    file: BinaryIO,
+    name: str,
+    path: Path | None,
+    order: Order,
+    report: Report,
+    resume: Resume | None = None,
+    known: JsonObject | None = None,
 ) -> Input:
     """Recognise an open file and return its sessions, unread; raise SourceFault where it is nobody's.
 
     With `resume` there is one session, and its groups are those of the records after the mark. Taking the session or
-    its groups may raise NeedsWhole: then open the file again without, and with a new report.
+    its groups may raise NeedsWhole: then open the file again without, and with a new report. `known` is the session
+    as it is stored, where this file goes on with it.
     """
-    source: Source = LineSource(file, name, path)
+    source: Source = LineSource(file, name, path, compressed=isinstance(file, Unpacked))
+    if isinstance(file, Unpacked) and file.fault is not None:
+        report.diagnostics.append(file.fault)
     if path is not None and path.suffix == ".json":
         source = _as_document(file, name, path, report) or source
     if empty(source):
@@ -117,20 +131,26 @@ def open_input(
         source = _as_document(file, name, path, report) or source
         client = detect(source)
     if client is None:
-        known = ", ".join([*clients(), CANONICAL])
-        what, help = "no adapter recognises these records", f"name one of {known} with --from"
-        raise SourceFault(Diagnostic("source-unrecognised", what, Span(name, 1), help=help))
+        names = ", ".join([*clients(), CANONICAL])
+        what = "no adapter recognises these records"
+        raise SourceFault(Diagnostic("source-unrecognised", what, Span(name, 1), help=f"known are {names}"))
     if client == CANONICAL:
+        from pond.codec.canonical import CanonicalReader  # a client's own files need none of it
+
         assert isinstance(source, LineSource)
         sessions = _canonical_sessions(CanonicalReader(source, report), report)
     else:
-        sessions = _source_sessions(adapter(client), source, report, order, resume)
+        sessions = _source_sessions(adapter(client), source, report, order, resume, known)
     return Input(client, source, _towards(order, sessions, report, name))
 
 
 def _towards(order: Order, sessions: Iterator[Session], report: Report, name: str) -> Iterator[Session]:
     for session in sessions:
-        yield towards(order, session, report, name)
+        ready = None
+        with contained(report, name, Deferred):  # the others of its stream go on
+            ready = towards(order, session, report, name)
+        if ready is not None:
+            yield ready
 
 
 def towards(order: Order, session: Session, report: Report, name: str) -> Session:
@@ -139,8 +159,12 @@ def towards(order: Order, session: Session, report: Report, name: str) -> Sessio
         from pond.codec.relocate import relocated
 
         session = relocated(session, order.paths, report)
-    if order.to in (CANONICAL, session.row["source_agent"]):
+    if order.to == CANONICAL:
         return session
+    if order.to == session.row["source_agent"]:
+        marked, session = _marked(session)
+        if marked:
+            return session
     if order.defer:
         raise Deferred
     from pond.codec.foreign import retarget  # most conversions need none of it
@@ -148,22 +172,38 @@ def towards(order: Order, session: Session, report: Report, name: str) -> Sessio
     return retarget(session, order, report, name)
 
 
+def _marked(session: Session) -> tuple[bool, Session]:
+    """Tell whether the events say which of the client's records they were; else they are a conversation, and no more.
+
+    Only events that no reader made can be without: canonical text of anybody, also when it was stored.
+    """
+    pond = session.row["options"].get("pond")
+    if session.checked or (type(pond) is dict and "map" in pond):  # the mapping that read it
+        return True, session
+    groups = iter(session.groups)
+    first = next(groups, None)
+    if first is None:
+        return True, session
+    pond = first[0]["options"].get("pond")
+    return type(pond) is dict and "as" in pond, replace(session, groups=chain((first,), groups))
+
+
 def _as_document(file: BinaryIO, name: str, path: Path | None, report: Report) -> Source | None:
     shapes = {adapter(c).module.DOCUMENT for c in clients()} - {None}
-    if not shapes:
+    if not shapes or not may_be_document(file):
         return None
     file.seek(0)
-    if file.read(256).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{":
-        return None
-    file.seek(0)
-    text = file.read()
+    text = file.read(LARGEST_DOCUMENT + 1)
+    if len(text) > LARGEST_DOCUMENT:
+        what = f"one JSON document of more than {LARGEST_DOCUMENT >> 20} MB"
+        raise SourceFault(Diagnostic("source-too-large", what, Span(name, 1)))
     return next((s for keys in sorted(shapes) if (s := open_document(text, keys, name, path, report))), None)
 
 
 def _source_sessions(
-    owner: Adapter, source: Source, report: Report, order: Order, resume: Resume | None
+    owner: Adapter, source: Source, report: Report, order: Order, resume: Resume | None, known: JsonObject | None
 ) -> Iterator[Session]:
-    reader = _reader(owner, source, report, order, resume)
+    reader = _reader(owner, source, report, order, resume, known)
     report.sessions += 1
     if order.to == owner.client and source.form == "lines" and not order.paths:
         # Both faces meet here: what is written proves what was read, and one proof is enough.
@@ -176,9 +216,11 @@ def _source_sessions(
     )  # fmt: skip
 
 
-def _reader(owner: Adapter, source: Source, report: Report, order: Order, resume: Resume | None) -> SessionReader:
+def _reader(
+    owner: Adapter, source: Source, report: Report, order: Order, resume: Resume | None, known: JsonObject | None
+) -> SessionReader:
     if resume is None:
-        return SessionReader(owner, source, report, order.project, order.marks)
+        return SessionReader(owner, source, report, order.project, order.marks, known)
     from pond.codec.resume import ResumedReader
 
     return ResumedReader(owner, source, report, order.project, resume)
@@ -187,13 +229,7 @@ def _reader(owner: Adapter, source: Source, report: Report, order: Order, resume
 def _canonical_sessions(reader: CanonicalReader, report: Report) -> Iterator[Session]:
     for row, groups in reader.sessions():
         report.sessions += 1
-        yield Session(row, _counted(groups, report), partial(reader.recall, row["id"]), reader.place, checked=False)
-
-
-def _counted(groups: Groups, report: Report) -> Groups:
-    for group in groups:
-        report.records += 1
-        yield group
+        yield Session(row, groups, partial(reader.recall, row["id"]), reader.place, checked=False)
 
 
 # --- output ----------------------------------------------------------------------------------------------------------
@@ -230,8 +266,8 @@ def write_native(
 ) -> Written:  # fmt: skip
     """Write a session's records as its client has them; return what belongs beside them."""
     owner = adapter(session.row["source_agent"])
-    beside = side_files(session.row)
     writer = SessionWriter(owner, session.row, session.recall, report, name)
+    beside = writer.side_files()
     form = session.row["options"].get("pond", {}).get("form")
     if form == "document":
         out.write(_document(writer.records(session.groups), owner, beside, name))
@@ -276,6 +312,7 @@ def _document(values: Iterator[Json | SideFile], owner: Adapter, beside: list[Si
 def find_files(directory: Path, report: Report) -> Iterator[Path]:
     """Yield the session files of a store, sorted; report what cannot be looked at. Links are not followed."""
     ignores = {k: v for c in clients() for k, v in adapter(c).module.IGNORES.items()}
+    parts = {pattern for c in clients() for pattern in adapter(c).module.BESIDE}
 
     def unreadable(error: OSError) -> None:
         report.error("source-unreadable", (error.strerror or "unreadable").lower(), str(error.filename))
@@ -285,8 +322,29 @@ def find_files(directory: Path, report: Report) -> Iterator[Path]:
         for name in sorted(files):
             path = Path(folder, name)
             session = path.suffix == ".jsonl" and not ignored(path, ignores)
-            if session or (path.suffix == ".json" and _is_document_name(path)):
+            if (
+                session
+                or (path.suffix == ".json" and _is_document_name(path))
+                or (path.suffix == SUFFIX and _stands_for_itself(path))
+            ):
                 yield path
+        if files and (owner := owner_of(folder, parts)) is not None and not os.path.lexists(owner):
+            what = f"the session of these files, `{os.path.basename(owner)}`, is not there: {_listed(files)}"
+            report.error("source-orphan", what, folder)
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(sorted(names)[:_MOST_LISTED])
+    return shown + (f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else "")
+
+
+def _stands_for_itself(path: Path) -> bool:
+    """Tell whether a compressed file is a session: by a name of its client's, and not beside the same file unpacked."""
+    unpacked = plain_name(str(path))
+    if unpacked == str(path) or os.path.lexists(unpacked):
+        return False
+    names = (tuple(p for p in adapter(c).module.FILES if not p.endswith("{file}.jsonl")) for c in clients())
+    return any(len(captures(path, named)) > 2 for named in names)
 
 
 def _is_document_name(path: Path) -> bool:

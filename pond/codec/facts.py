@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from types import ModuleType
 
 from pond.codec.origins import Plan, Wanted, plan_of
@@ -10,24 +11,26 @@ from pond.codec.paths import captures
 from pond.codec.source import HEAD, Source
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
-from pond.lang.runtime import MISSING, at
+from pond.lang.context import NO_PROJECT
+from pond.lang.runtime import MISSING, OWN, Origin, at
 from pond.model.json_text import Json, JsonObject, NotJson, decode_unproved
 
 # Lineage and the rows of one named kind stand at the head of a file; looking further would read every file twice.
-_UNBOUNDED = ("id", "project", "created_at")
+_UNBOUNDED = frozenset((OWN, "id", "project", "created_at"))
+RECORD = "record"
 
 
 def gather(module: ModuleType, source: Source, project: str | None) -> JsonObject:
     """Return the canonical session of a source; raise SourceFault where it has no id or no project."""
     path = captures(source.path, module.FILES)
     plan = plan_of(module, tuple(path))
-    found = _first_values(plan, source)
+    found = _Search(plan, path, source).found
     fields: JsonObject = {}
     project_from = ""
     for name, origin, number in plan.origins(found):
-        fields[name] = found[number] if origin.first is not None else plan.text(origin, path, found)
+        fields[name] = plan.value(origin, number, path, found)
         if name == "project":
-            project_from = "record" if origin.first else "directory" if origin.capture == "directory" else "path"
+            project_from = _project_from(origin, module)
     if "project" not in fields and project:
         fields["project"], project_from = project, "argument"
     _require(fields, source)
@@ -49,6 +52,52 @@ def gather(module: ModuleType, source: Source, project: str | None) -> JsonObjec
     return session
 
 
+def own_id(session: JsonObject) -> str:
+    """Return the id that the client gave a session; the lake stores a second one of the same id under another."""
+    found: str = session["options"].get("pond", {}).get("id", session["id"])
+    return found
+
+
+def project_of(session: JsonObject) -> object:
+    """Return the project that records may be read and written relative to; NO_PROJECT where none of them says it.
+
+    Only a record's own word stays the same while a session grows. What was read relative to a project that a path
+    gave could not be written back once a record has told a better one.
+    """
+    marks = session["options"].get("pond", {})
+    return session["project"] if marks.get("project_from") == RECORD else NO_PROJECT
+
+
+def filled_in(stored: JsonObject, found: JsonObject) -> JsonObject:
+    """Return a stored session with what its source has said since: a project, a start, a parent, files beside it.
+
+    What a record said stands; only what a path gave, or nobody, is filled in.
+    """
+    row = {**stored, "options": {**stored["options"]}}
+    for name in ("parent_session_id", "parent_message_id", "created_at"):
+        if name in found:
+            row.setdefault(name, found[name])
+    if project_of(stored) is NO_PROJECT and project_of(found) is not NO_PROJECT:
+        row["project"] = found["project"]
+        row["options"]["pond"] = {**stored["options"].get("pond", {}), "project_from": RECORD}
+    beside = {**_beside(found), **_beside(stored)}
+    if beside != _beside(stored):
+        row["options"]["source"] = {**stored["options"].get("source", {}), "beside": beside}
+    return row
+
+
+def _beside(session: JsonObject) -> JsonObject:
+    values: JsonObject = session["options"].get("source", {}).get("beside", {})
+    return values
+
+
+def _project_from(origin: Origin, module: ModuleType) -> str:
+    """Name where a project comes from; only `record`, which stays what it is while the session grows, is for good."""
+    if origin.first is not None:
+        return RECORD if origin.own or module.OWN_KEYS is None else "copied"
+    return "directory" if origin.capture == "directory" else "path"
+
+
 def _require(fields: JsonObject, source: Source) -> None:
     if "id" not in fields:
         raise SourceFault(
@@ -58,46 +107,69 @@ def _require(fields: JsonObject, source: Source) -> None:
         raise SourceFault(
             Diagnostic(
                 "source-no-project", "no record says in which directory the session ran", Span(source.name, 1),
-                help="say it with --project", rule="model-project-non-empty",
+                rule="model-project-non-empty",
             )
         )  # fmt: skip
 
 
-def _first_values(plan: Plan, source: Source) -> dict[int, str]:
-    """Return the first fitting value of every record origin that can still matter, by the number of what is wanted."""
-    found: dict[int, str] = {}
-    wanted = plan.wanted(found)
-    for record in source.first_values():
-        for want in wanted:
-            value = record
-            for key in want.keys:  # as `at` does: most records have nothing of what is wanted
-                if type(value) is not dict or key not in value:
+class _Search:
+    """The first fitting value of every record origin that can still matter, by the number of what is wanted."""
+
+    def __init__(self, plan: Plan, path: dict[str, str], source: Source) -> None:
+        self._plan, self._path, self._source = plan, path, source
+        self.found: dict[int, str] = {}
+        wanted = plan.wanted(self.found)
+        for record in source.first_values():
+            for want in wanted:
+                value = record
+                for key in want.keys:  # as `at` does: most records have nothing of what is wanted
+                    if type(value) is not dict or key not in value:
+                        break
+                    value = value[key]
+                else:
+                    self._take(record)
+                    wanted = plan.wanted(self.found)
                     break
-                value = value[key]
-            else:
-                found |= _values(wanted, record, plan.module)
-                wanted = plan.wanted(found)
-                break
-        if not wanted:
-            return found
-    _look_in_head(plan, source, found)
-    _look_everywhere(plan, source, found)
-    return found
+            if not wanted:
+                return
+        self._look_in_head()
+        self._look_everywhere()
 
-
-def _look_in_head(plan: Plan, source: Source, found: dict[int, str]) -> None:
-    """Look at the lines of the file's head that can hold what is wanted; the first ones were looked at already."""
-    # Searching bytes is far cheaper than decoding, even what the reader would not have to decode again: values that
-    # wait for their turn have left the processor's cache by then.
-    seen = sum(map(len, source.first_lines()))
-    if seen >= HEAD or not _may_hold(source.head(seen), plan.wanted(found)):
-        return
-    for offset, _, line in source.lines():
-        wanted = plan.wanted(found)
-        if offset > HEAD or not wanted:
+    def _look_in_head(self) -> None:
+        """Look at the lines of the file's head that can hold what is wanted; the first ones were looked at already."""
+        # Searching bytes is far cheaper than decoding, even what the reader would not have to decode again: values that
+        # wait for their turn have left the processor's cache by then.
+        source = self._source
+        seen = sum(map(len, source.first_lines()))
+        if seen >= HEAD or not _may_hold(source.head(seen), self._plan.wanted(self.found)):
             return
-        if _may_hold(line, wanted):
-            found |= _values_in(line, wanted, plan.module)
+        for offset, _, line in source.lines():
+            wanted = self._plan.wanted(self.found)
+            if offset > HEAD or not wanted:
+                return
+            if _may_hold(line, wanted):
+                self._take_line(line)
+
+    def _look_everywhere(self) -> None:
+        """Look at all lines that can hold what a session must have."""
+        for want in self._plan.wanted(self.found):
+            if not _UNBOUNDED.isdisjoint(want.fields) and want.of is None and want in self._plan.wanted(self.found):
+                # Searching bytes is far cheaper than decoding.
+                for line in self._source.lines_with(want.words[0]):
+                    self._take_line(line)
+                    if want not in self._plan.wanted(self.found):
+                        break
+
+    def _take_line(self, line: bytes) -> None:
+        with suppress(NotJson):  # reported when it is read in its turn
+            self._take(decode_unproved(line, lambda _: None))
+
+    def _take(self, record: Json) -> None:
+        """Take what a record says of the values wanted; whose it is comes first among them."""
+        for want in self._plan.wanted(self.found):
+            value = _value(want, record, self._plan.module)
+            if value is not None and not (want.own and not self._plan.is_own(record, self._path, self.found)):
+                self.found[want.number] = value
 
 
 def _may_hold(text: bytes, wanted: Sequence[Wanted]) -> bool:
@@ -112,36 +184,14 @@ def _may_hold(text: bytes, wanted: Sequence[Wanted]) -> bool:
     return False
 
 
-def _look_everywhere(plan: Plan, source: Source, found: dict[int, str]) -> None:
-    """Look at all lines that can hold what a session must have."""
-    for want in plan.wanted(found):
-        if want.field in _UNBOUNDED and want.of is None and want in plan.wanted(found):
-            # Searching bytes is far cheaper than decoding.
-            for line in source.lines_with(want.words[0]):
-                found |= _values_in(line, plan.wanted(found), plan.module)
-                if want not in plan.wanted(found):
-                    break
-
-
-def _values_in(line: bytes, wanted: Sequence[Wanted], module: ModuleType) -> dict[int, str]:
-    try:
-        return _values(wanted, decode_unproved(line, lambda _: None), module)
-    except NotJson:
-        return {}
-
-
-def _values(wanted: Sequence[Wanted], record: Json, module: ModuleType) -> dict[int, str]:
-    """Return what a record says of the values wanted."""
-    values = {}
-    for want in wanted:
-        value: Json = at(record, *want.keys)
-        if value is MISSING:
-            continue
-        if want.of is not None and at(record, *module.DISCRIMINATOR) != want.of and module.label_of(record) != want.of:
-            continue
-        if want.read is not None:
-            converted = want.read(value, None)
-            value = converted[0] if converted else None
-        if type(value) is str and value:
-            values[want.number] = value
-    return values
+def _value(want: Wanted, record: Json, module: ModuleType) -> str | None:
+    """Return what a record says of a value, or None."""
+    value: Json = at(record, *want.keys)
+    if value is MISSING:
+        return None
+    if want.of is not None and at(record, *module.DISCRIMINATOR) != want.of and module.label_of(record) != want.of:
+        return None
+    if want.read is not None:
+        converted = want.read(value, None)
+        value = converted[0] if converted else None
+    return value if type(value) is str and value else None

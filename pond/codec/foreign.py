@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import posixpath
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
 from itertools import chain, islice
 from types import ModuleType
 
 from pond.codec.carried import fits
 from pond.codec.convert import Order, Session, Written, open_input
 from pond.codec.reader import SessionReading, Taker
-from pond.codec.registry import CANONICAL, Adapter, adapter, clients
+from pond.codec.registry import CANONICAL, Adapter, adapter, clients, part_of
 from pond.codec.report import Report, Resume
 from pond.codec.source import open_regular
+from pond.codec.unpacked import plain
 from pond.codec.writer import SessionWriter, SideFile
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
@@ -68,7 +67,7 @@ def retarget(session: Session, order: Order, report: Report, name: str) -> Sessi
 
     def end() -> Written:
         if not way.begun:
-            what = f"session `{row['id']}` holds no conversation"
+            what = f"session `{row['id']}` holds no conversation; nothing was written for it"
             raise SourceFault(Diagnostic("foreign-empty", what, Span(name, 1)))
         refuse_losses(losses, order, name)
         if not heading.spawned:
@@ -119,19 +118,12 @@ def _brought_back(
 
 def lowering_of(owner: Adapter) -> ModuleType | None:
     """Return how the client is told a portable conversation, where its adapter says so."""
-    return _part(owner, "lowering")
+    return part_of(owner, "lowering")
 
 
 def relatives_of(owner: Adapter) -> ModuleType | None:
     """Return what the adapter knows of its client's logs and of where relatives lie."""
-    return _part(owner, "outline")
-
-
-@cache
-def _part(owner: Adapter, name: str) -> ModuleType | None:
-    if not (owner.folder / f"{name}.py").is_file():
-        return None
-    return importlib.import_module(f"pond.adapters.{owner.folder.name}.{name}")
+    return part_of(owner, "outline")
 
 
 def outline_of(row: JsonObject, recall: Recall | None = None) -> Outline:
@@ -176,7 +168,7 @@ def refuse_losses(losses: Losses, order: Order, name: str) -> None:
     lost = [loss for loss in losses.all() if KINDS[loss.kind][0] == CONTENT]
     if lost:
         what = f"{len(lost)} losses of content, the first: {KINDS[lost[0].kind][1]} ({lost[0].message or lost[0].what})"
-        raise SourceFault(Diagnostic("foreign-loss", what, Span(name, 1), help="--on-loss warn writes it all the same"))
+        raise SourceFault(Diagnostic("foreign-loss", what, Span(name, 1)))
 
 
 def _child(
@@ -225,7 +217,7 @@ def others_of(session: Session, session_id: str) -> Iterator[Session]:
     module = relatives_of(adapter(client)) if session.path is not None else None
     path = module.beginning(session.path, session_id) if module is not None else None
     if path is not None:
-        with open_regular(path) as file:
+        with plain(open_regular(path), str(path)) as file:
             yield from open_input(file, str(path), path, Order(CANONICAL, client), Report()).sessions
 
 

@@ -11,7 +11,9 @@ from pond.codec.foreign import lowering_of, opening, relatives_of
 from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
 from pond.codec.source import LineSource, open_regular
-from pond.diagnostics.diagnostic import Diagnostic, PondError
+from pond.codec.surprise import contained
+from pond.codec.unpacked import plain
+from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.span import Span
 from pond.model.json_text import JsonObject, NotJson, decode_unproved
 
@@ -37,15 +39,12 @@ def children(path: Path, client: str) -> list[Path]:
 
 def members(path: Path, client: str) -> Iterator[Member]:
     """Yield the sessions of a file; what cannot be read is said when it is converted."""
-    try:
-        with open_regular(path) as file:
-            if client == CANONICAL:
-                yield from stream_members(LineSource(file, str(path), path))
-                return
-            for session in open_input(file, str(path), path, Order(CANONICAL, client), Report()).sessions:
-                yield member(session.row, next(iter(session.groups), None), str(path))
-    except (PondError, OSError):
-        return
+    with contained(Report(), str(path)), plain(open_regular(path), str(path)) as file:
+        if client == CANONICAL:
+            yield from stream_members(LineSource(file, str(path), path))
+            return
+        for session in open_input(file, str(path), path, Order(CANONICAL, client), Report()).sessions:
+            yield member(session.row, next(iter(session.groups), None), str(path))
 
 
 def member(row: JsonObject, first: list[JsonObject] | None, name: str) -> Member:

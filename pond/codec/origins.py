@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from pond.lang.conversions import CONVERSIONS
-from pond.lang.runtime import Origin
+from pond.lang.runtime import OWN, Origin, at
 from pond.model.json_text import Json
 
 _HOLE = re.compile(r"\{([^{}]+)\}")
@@ -19,9 +19,10 @@ class Wanted(NamedTuple):
     """A value of the first record that has it."""
 
     number: int  # its place among all that its plan wants
-    field: str
+    fields: tuple[str, ...]  # that it may fill
     keys: tuple[str, ...]  # that lead to it in a record
     of: str | None  # the kind of its records
+    own: bool  # only a record of the session itself counts
     read: Callable[[Json, str | None], tuple[Json, ...] | None] | None
     words: tuple[bytes, ...]  # what sets its records apart, and the keys
 
@@ -36,7 +37,9 @@ class Plan:
     def __init__(self, module: ModuleType, captured: tuple[str, ...]) -> None:
         self.module = module
         self._captured = frozenset(captured)
-        wanted = {key: (name, origin) for name, key, origin in self._record_origins()}
+        wanted: dict[Origin | str, tuple[Origin, list[str]]] = {}
+        for name, key, origin in self._record_origins():
+            wanted.setdefault(key, (origin, []))[1].append(name)
         self._numbers = {key: number for number, key in enumerate(wanted)}
         self._all = tuple(_want(number, *want) for number, want in enumerate(wanted.values()))
         self._wanted = {frozenset[int](): self._all}
@@ -64,7 +67,8 @@ class Plan:
             self._wanted[known] = tuple(
                 want
                 for key, want in zip(self._numbers, self._all, strict=True)
-                if want.number not in known and not self._settled(key, session[want.field], known)
+                if want.number not in known
+                and not all(self._settled(key, session[name], known) for name in want.fields)
             )
         return self._wanted[known]
 
@@ -79,7 +83,19 @@ class Plan:
             self._origins[known] = tuple((name, o, self._numbers.get(o, -1)) for name, o in best if o is not None)
         return self._origins[known]
 
-    def text(self, origin: Origin, path: dict[str, str], found: dict[int, str]) -> str:
+    def is_own(self, record: Json, path: dict[str, str], found: dict[int, str]) -> bool:
+        """Tell whether a record is the session's own, given what it and those before it say; it may name no session."""
+        named = at(record, *self.module.OWN_KEYS)
+        if type(named) is not str:
+            return True
+        owner = next(((origin, number) for name, origin, number in self.origins(found) if name == OWN), None)
+        return owner is None or self.value(*owner, path, found) == named
+
+    def value(self, origin: Origin, number: int, path: dict[str, str], found: dict[int, str]) -> str:
+        """Return what an origin says, given the number of its value."""
+        return found[number] if origin.first is not None else self._text(origin, path, found)
+
+    def _text(self, origin: Origin, path: dict[str, str], found: dict[int, str]) -> str:
         """Return what a capture or a template gives."""
         if origin.capture is not None:
             return path[origin.capture]
@@ -118,8 +134,9 @@ def plan_of(module: ModuleType, captured: tuple[str, ...]) -> Plan:
     return Plan(module, captured)
 
 
-def _want(number: int, field: str, origin: Origin) -> Wanted:
+def _want(number: int, origin: Origin, fields: list[str]) -> Wanted:
     keys, of = origin.first or (), origin.of
     needle = of if of is not None and "/" not in of else keys[-1]
     read = CONVERSIONS[origin.conversion].read if origin.conversion is not None else None
-    return Wanted(number, field, keys, of, read, tuple(b'"' + word.encode() + b'"' for word in (needle, *keys)))
+    words = tuple(b'"' + word.encode() + b'"' for word in (needle, *keys))
+    return Wanted(number, tuple(fields), keys, of, origin.own, read, words)

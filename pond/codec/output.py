@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import filecmp
 import os
-import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,12 +31,7 @@ class NewFile:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle = _nameless(self.path.parent)
             if handle is None:
-                beginning = f".{self.path.name[:80]}."
-                handle, self._named = tempfile.mkstemp(prefix=beginning, suffix=".tmp", dir=self.path.parent)
-                # mkstemp gives 0600; a new file should have what the person's umask gives any other.
-                umask = os.umask(0)
-                os.umask(umask)
-                os.chmod(self._named, 0o666 & ~umask)
+                handle, self._named = _named(self.path.parent)
         except OSError as error:
             raise failed(self.path, error) from None
         self._file = os.fdopen(handle, "wb", _BUFFER)
@@ -69,7 +63,7 @@ class NewFile:
                 what = "a different file is already there; nothing was overwritten"
                 raise SourceFault(Diagnostic("output-exists", what, Span(str(self.path), 0), help=ELSEWHERE)) from None
         except OSError:
-            if self._named is None or self.path.exists():
+            if self._named is None or os.path.lexists(self.path):
                 raise
             os.rename(self._named, self.path)  # a file system without hard links
 
@@ -82,6 +76,12 @@ def _nameless(folder: Path) -> int | None:
         return os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666)
     except OSError:
         return None  # not on this file system; or a reason that the named road will say
+
+
+def _named(folder: Path) -> tuple[int, str]:
+    """Open a new file under a name of its own, with the mode that the umask gives any other."""
+    name = os.path.join(folder, f".pond-{os.urandom(8).hex()}.tmp")
+    return os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0), 0o666), name
 
 
 def failed(path: Path | str, error: OSError) -> SourceFault:

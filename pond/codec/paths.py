@@ -4,34 +4,62 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from fnmatch import fnmatch
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatch, fnmatchcase
 from functools import cache
 from pathlib import Path
 
-_HOLE = re.compile(r"\{(\w+)(\*\*)?\}")
+from pond.lang import holes
+from pond.model.compressed import SUFFIX
+
+_ANY_DOCUMENT = re.compile(r"\{\w+\}\.json")  # a pattern for documents that a person named
+_NO_NAME = ("", ".", "..")
 
 
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
-    out, at = "", 0
-    for hole in _HOLE.finditer(text):
-        out += re.escape(text[at : hole.start()])
-        out += f"(?P<{hole[1]}>.+)" if hole[2] else f"(?P<{hole[1]}>[^/]+)"
-        at = hole.end()
-    return re.compile(f"(?:^|.*/)(?P<_tail>{out}{re.escape(text[at:])})$", re.DOTALL)
+    return re.compile(f"(?:^|.*/)(?P<_tail>{holes.pattern(text)})$", re.DOTALL)
 
 
 def captures(path: Path | None, patterns: tuple[str, ...]) -> dict[str, str]:
     """Return what the first fitting pattern captures; `_tail` is the part of the path the client's layout fixes."""
     if path is None:
         return {}
-    text = os.path.abspath(path).replace(os.sep, "/")
-    directory, _, name = text.rpartition("/")
-    for pattern in patterns:
-        if found := _pattern(pattern).match(text):
+    text = plain_name(os.path.abspath(path).replace(os.sep, "/"))
+    directory = text.rpartition("/")[0]
+    for each in patterns:
+        if found := _pattern(each).match(text):
             return {**found.groupdict(), "directory": directory or "/"}
-    return {"directory": directory or "/", "_tail": name}
+    return {"directory": directory or "/"}  # a name that the client would not give is not kept
+
+
+def own_place(text: str, patterns: tuple[str, ...], ignores: dict[str, str]) -> str | None:
+    """Return where a stored path lies in the client's own layout; None where the client would keep no session there.
+
+    Stored paths are data, and may come from anybody: one that named the client's settings would make it run what they
+    say. A document that was found under a name of its own gets one of the client's: settings are such files, too.
+    """
+    if any(step in _NO_NAME for step in text.split("/")) or ignored(Path(text), ignores):
+        return None
+    fitting = next((p for p in patterns if (found := _pattern(p).match(text)) and found["_tail"] == text), None)
+    if fitting is None or not _ANY_DOCUMENT.fullmatch(fitting):
+        return text if fitting is not None else None
+    stem, dot, suffix = text.rpartition(".")
+    alike = (p for p in patterns if p.endswith(dot + suffix) and not _ANY_DOCUMENT.fullmatch(p))
+    named = next((p for p in alike if len(holes.HOLE.findall(p)) == 1), None)
+    return holes.HOLE.sub(lambda _: stem, named) if named is not None else None
+
+
+def belongs_beside(name: str, patterns: tuple[str, ...]) -> bool:
+    """Tell whether the client keeps a file of this name beside a session; `{stem}` stands for the session's own."""
+    folder, _, last = name.rpartition("/")
+    pairs = (pattern.rpartition("/")[::2] for pattern in patterns)
+    return last not in _NO_NAME and any(folder == where and fnmatchcase(last, what) for where, what in pairs)
+
+
+def plain_name(name: str) -> str:
+    """Return the name that a compressed session file has when it is not compressed; any other name as it is."""
+    return name.removesuffix(SUFFIX) if name.endswith(f".jsonl{SUFFIX}") else name
 
 
 def beside(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
@@ -53,6 +81,15 @@ def beside(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
             if os.path.isfile(file):
                 shown = f"{inside}/{name}" if inside else name
                 yield shown.replace(stem, "{stem}", 1) if pattern.startswith("{stem}") else shown, Path(file)
+
+
+def owner_of(folder: str, patterns: Iterable[str]) -> str | None:
+    """Return the session file that all files of a folder belong to, by a pattern such as `{stem}/results/*`."""
+    for pattern in patterns:
+        inner = pattern.removeprefix("{stem}/").removesuffix("/*").split("/")
+        if pattern == "/".join(["{stem}", *inner, "*"]) and folder.split(os.sep)[-len(inner) :] == inner:
+            return os.path.abspath(os.path.join(folder, *[os.pardir] * len(inner))) + ".jsonl"
+    return None
 
 
 def _matching(folder: str, pattern: str) -> list[str]:

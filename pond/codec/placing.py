@@ -6,42 +6,98 @@ import contextlib
 import os
 from collections.abc import Callable
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 from pond.codec.convert import Order, Session, Written, write_canonical, write_native
-from pond.codec.output import NewFile
-from pond.codec.registry import CANONICAL
+from pond.codec.output import NewFile, failed
+from pond.codec.paths import own_place
+from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
+from pond.codec.writer import SideFile
+from pond.diagnostics.diagnostic import Diagnostic, SourceFault
+from pond.diagnostics.span import Span
+from pond.diagnostics.visible import STEERING
+from pond.model.json_text import JsonObject, NotJson, decode_unproved, encode
 
 CANONICAL_SUFFIX = ".canonical.jsonl"
-_LONGEST_NAME = 200
+_LONGEST_NAME = 255  # bytes, on every file system in use
+_LONGEST_SUFFIX = 20  # characters
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 
 
 def place_session(
-    session: Session, order: Order, place: Path, report: Report, name: str, dated: Callable[[], float | None]
+    session: Session, order: Order, target: Path, place: Path, report: Report, name: str,
+    dated: Callable[[], float | None],
 ) -> None:  # fmt: skip
-    """Write a session to `place`, and beside it what belongs there.
+    """Write a session to `place` in the directory `target`, and beside it what belongs there.
 
     Clients list their sessions by the files' dates: what goes to another client has that of its last message, what
     goes back to its own is `dated` by the caller, who is asked when it is written.
     """
     written = Written([])
-    with NewFile(place) as out:
+    with NewFile(inside(target, place)) as out:
         if order.to == CANONICAL:
             write_canonical(session, out)
         else:
             written = write_native(session, out, report, name)
-    place_beside(place, written)
+        refuse_empty(out, session.row["id"], name)
+    place_beside(place, written, layout(session, order), report)
     if order.to != CANONICAL and not session.foreign:
         _date(place, dated())
 
 
-def place_beside(place: Path, written: Written) -> None:
-    """Write the files that belong beside the session file at `place`; then date it by its last message."""
+def refuse_empty(out: BinaryIO, session_id: str, name: str) -> None:
+    """Raise where nothing was written: a file without a record is no session."""
+    if not out.tell():
+        what = f"session `{session_id}` has no record that can be written; no file was made"
+        raise SourceFault(Diagnostic("output-empty", what, Span(name, 0)))
+
+
+def place_beside(place: Path, written: Written, in_layout: str, report: Report) -> None:
+    """Write the files that belong beside the session file at `place`; then date it by its last message.
+
+    `in_layout` is where the session lies in its client's home: the client's list of sessions lies there, too.
+    """
     for extra in written.beside:
-        with NewFile(safe_beside(place, extra.name)) as out:
-            out.write(extra.data)
+        if not extra.shared:
+            with NewFile(safe_beside(place, extra.name)) as out:
+                out.write(extra.data)
+    if lines := [extra for extra in written.beside if extra.shared]:
+        _list(place, lines, in_layout, report)
     _date(place, seconds(written.time))
+
+
+def _list(place: Path, lines: list[SideFile], in_layout: str, report: Report) -> None:
+    """Add lines about a session to its client's list, unless that names the session already: it knows better."""
+    if not in_layout or not place.as_posix().endswith(f"/{in_layout}"):
+        what = f"`{lines[0].name}`, which names the session, belongs into the client's home and was not written"
+        report.error("output-unlisted", what, str(place))
+        return
+    path = place.parents[in_layout.count("/")] / lines[0].name
+    try:
+        there = path.read_bytes() if os.path.lexists(path) else b""
+        if not _names(there, lines[0].data):
+            gap = b"\n" if there and not there.endswith(b"\n") else b""
+            with open(os.open(path, _APPEND, 0o666), "ab", buffering=0) as file:
+                file.write(gap + b"".join(line.data for line in lines))  # at once: others may add theirs just now
+    except OSError as error:
+        raise failed(path, error) from None
+
+
+def _names(there: bytes, line: bytes) -> bool:
+    """Tell whether a list has a line about the same session."""
+    id = encode(_value(line).get("id"))
+    return id in there and any(encode(_value(each).get("id")) == id for each in there.splitlines())
+
+
+def _value(line: bytes) -> JsonObject:
+    try:
+        value = decode_unproved(line.strip(), lambda _: None)
+    except NotJson:
+        return {}
+    return value if type(value) is dict else {}
 
 
 def seconds(time: str) -> float | None:
@@ -60,36 +116,92 @@ def _date(place: Path, seconds: float | None) -> None:
 # --- names -----------------------------------------------------------------------------------------------------------
 
 
-def layout(session: Session) -> str:
-    """Return where the session's file lies in its client's own layout, from stored facts; never outside the target."""
+def layout(session: Session, order: Order) -> str:
+    """Return where the session's file lies in its client's own layout, from stored facts; never outside the target.
+
+    Raise SourceFault where the stored path is none that the client would give a session. Canonical text is nobody's
+    settings: it takes any place.
+    """
     pond = session.row["options"].get("pond", {})
     suffix = ".json" if pond.get("form") == "document" else ".jsonl"
-    text = pond.get("path") or session.row["id"] + suffix
-    # Stored names are data: no absolute path, no step upwards, no control character gets to the file system.
-    parts = ("".join(c if c.isprintable() and c != ":" else "_" for c in part) for part in _steps(text))
-    return "/".join(part[:_LONGEST_NAME] for part in parts) or "session" + suffix
+    stored = pond.get("path") or _one_name(session.row["id"]) + suffix
+    text = stored.replace(os.sep, "/")
+    if order.to != CANONICAL:
+        owner = adapter(session.row["source_agent"])
+        text = own_place(text, owner.module.FILES, owner.module.IGNORES)
+        if text is None:
+            raise _misplaced(stored, owner.client, session.row["id"])
+    return "/".join(map(_nameable, _steps(text))) or "session" + suffix
+
+
+def _one_name(id: str) -> str:
+    """Return an id as the name of a file: what separates names is no part of one."""
+    return id.replace("/", "_").replace(os.sep, "_")
+
+
+def _misplaced(stored: str, client: str, session_id: str) -> SourceFault:
+    what = f"`{stored}` is not a place where {client} keeps sessions; nothing was written there"
+    return SourceFault(Diagnostic("output-place", what, Span(session_id, 0)))
 
 
 def as_written(place: str, order: Order) -> str:
     """Return a session's place under the name it has in the form it is written in."""
-    return os.path.splitext(place)[0] + CANONICAL_SUFFIX if order.to == CANONICAL else place
+    if order.to != CANONICAL:
+        return place
+    folder, slash, name = place.rpartition("/")
+    return folder + slash + _fitting(os.path.splitext(name)[0] + CANONICAL_SUFFIX)
+
+
+def apart(place: str, session_id: str) -> str:
+    """Return a place in the same folder that is a session's own; patterns of the client that fit the one fit both."""
+    folder, slash, name = place.rpartition("/")
+    stem, suffix = _split(name)
+    return folder + slash + _nameable(f"{stem}-{_one_name(session_id)}{suffix}")
+
+
+def inside(target: Path, place: Path) -> Path:
+    """Return a place below a directory; raise SourceFault where a link in that directory leads out of it."""
+    folder = str(target)
+    for name in place.relative_to(target).parts[:-1]:
+        folder = os.path.join(folder, name)
+        if os.path.islink(folder) and not _leads_into(folder, target):
+            what = f"the link `{folder}` leads out of `{target}`; nothing was written there"
+            help = "name another directory with -o"
+            raise SourceFault(Diagnostic("output-place", what, Span(str(place), 0), help=help))
+    return place
+
+
+def _leads_into(link: str, target: Path) -> bool:
+    base = os.path.realpath(target)
+    return os.path.commonpath((base, os.path.realpath(link))) == base
 
 
 def safe_beside(place: Path, name: str) -> Path:
     """Return the path of a file beside the session; names are data and cannot leave the session's folder."""
-    parts = _steps(_nameable(name).replace("{stem}", place.stem))  # a stem is data too
-    return place.parent.joinpath(*[part[:_LONGEST_NAME] for part in parts])
+    parts = _steps(name.replace("{stem}", place.stem))  # a stem is data too
+    return inside(place.parent, place.parent.joinpath(*map(_nameable, parts)))
 
 
 def _steps(text: str) -> list[str]:
-    return [part for part in text.replace("\\", "/").split("/") if part not in ("", ".", "..")]
+    return [part for part in text.replace(os.sep, "/").split("/") if part not in ("", ".", "..")]
 
 
 def _nameable(name: str) -> str:
-    """Return a name that the file system takes; nearly always the same."""
-    name = name.replace("\0", "_")
-    try:
-        os.fsencode(name)
-    except UnicodeEncodeError:  # half a character, which JSON can spell
-        return name.encode("utf-8", "replace").decode()
-    return name
+    """Return a name that the file system takes and a terminal can show; nearly always the same."""
+    return _fitting(STEERING.sub("_", name).replace("\n", "_").replace("\t", "_"))
+
+
+def _fitting(name: str) -> str:
+    """Return a name as it is where the file system takes it; else its beginning, a hash of it all, and its suffix."""
+    if len(name.encode()) <= _LONGEST_NAME:
+        return name
+    stem, suffix = _split(name)
+    ending = f"-{sha256(name.encode()).hexdigest()[:12]}{suffix[-_LONGEST_SUFFIX:]}"
+    return stem.encode()[: _LONGEST_NAME - len(ending.encode())].decode(errors="ignore") + ending
+
+
+def _split(name: str) -> tuple[str, str]:
+    """Return the stem and the suffix of a session's file."""
+    if name.endswith(CANONICAL_SUFFIX):
+        return name.removesuffix(CANONICAL_SUFFIX), CANONICAL_SUFFIX
+    return os.path.splitext(name)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import base64
 import mimetypes
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import xxhash
 
-from pond.codec.facts import gather
+from pond.codec.facts import filled_in, gather, own_id, project_of
 from pond.codec.paths import beside
 from pond.codec.registry import Adapter
 from pond.codec.report import Report
 from pond.codec.source import Block, Source, whole_line
 from pond.diagnostics.diagnostic import SourceFault
-from pond.lang.context import Reading
+from pond.lang.context import NO_PROJECT, Reading
+from pond.lang.runtime import LISTED
 from pond.model.bounds import MAX_TEXT, bound
 from pond.model.equal import fingerprint
 from pond.model.json_text import (
@@ -32,6 +34,7 @@ from pond.model.json_text import (
 )
 
 if TYPE_CHECKING:  # a conversion takes no mark
+    from pond.codec.prompts import Prompts
     from pond.codec.resume import Mark
 
 VALUE, BESIDE = "value", "beside"
@@ -58,7 +61,7 @@ class SessionReading(Reading):
     """A session being read from a source: knows which ids came before, and where."""
 
     def __init__(self, session: JsonObject, source: Source, report: Report) -> None:
-        super().__init__(session["id"], session["project"], session.get("created_at"))
+        super().__init__(own_id(session), project_of(session), session.get("created_at"))
         self.source, self.report = source, report
         self.number = 0
         self.line = b""
@@ -70,8 +73,7 @@ class SessionReading(Reading):
         # The same id again: an equal record is a repeat, another one gets a key of its own (adapter-integrity-dedup).
         versions = self._versions.get(own)
         if versions is None:
-            first = decode(self.source.line_at(self.seen[hash(own)]), _ignore)
-            versions = self._versions[own] = {fingerprint(first): own}
+            versions = self._versions[own] = self._first_version(own)
         print_ = fingerprint(decode(self.line, _ignore))
         if print_ in versions:
             self.report.repeats += 1
@@ -80,6 +82,13 @@ class SessionReading(Reading):
         name = versions[print_] = f"{own}~{len(versions) + 1}"
         self.seen[hash(name)] = self.place
         return name
+
+    def _first_version(self, own: str) -> dict[bytes, str]:
+        """Return the record that came first with an id, by its content; nothing equals one that cannot be read."""
+        try:
+            return {fingerprint(decode(self.source.line_at(self.seen[hash(own)]), _ignore)): own}
+        except NotJson:
+            return {b"": own}
 
     def is_new(self, message_id: object) -> bool:
         """Tell whether a record's own id comes for the first time, and remember where."""
@@ -150,18 +159,40 @@ class SessionReader:
     """One session in a source, ready to be streamed."""
 
     def __init__(
-        self, adapter: Adapter, source: Source, report: Report, project: str | None = None, marks: bool = False
-    ) -> None:  # fmt: skip
+        self,
+        adapter: Adapter,
+        source: Source,
+        report: Report,
+        project: str | None = None,
+        marks: bool = False,
+        known: JsonObject | None = None,
+    ) -> None:
         self.adapter, self.source, self.report = adapter, source, report
         self.session = gather(adapter.module, source, project)
-        self.basis = xxhash.xxh3_64_hexdigest(encode(self.session))  # what the records are read by, besides themselves
-        self.context = SessionReading(self.session, source, report)
+        # What is stored already was read by these facts: what follows has to be.
+        self._facts = self.session if known is None else filled_in(known, self.session)
+        self.context = SessionReading(self._facts, source, report)
+        self.basis = self._basis()
         if marks:
             self.context.calls = Calls()
         self.observer = adapter.observer()
         self.taken, self.ended = 0, False  # how many records, and whether these are all
         self.fault = 0  # the number of the last line that is no JSON
         self._extra = self._beside()
+
+    @cached_property
+    def prompts(self) -> Prompts | None:
+        """What marks prompts that the client writes down more than once; nobody asks on the way back to the client."""
+        from pond.codec.prompts import prompts_of
+
+        return prompts_of(self.adapter, self.session)
+
+    def _basis(self) -> str:
+        """Return a digest of what the records are read by, besides themselves."""
+        context = self.context
+        project = None if context.project is NO_PROJECT else context.project
+        facts = [self.session["options"]["pond"]["map"], context.session_id, project, context.anchor]
+        return xxhash.xxh3_64_hexdigest(encode(facts))
 
     def _beside(self) -> list[tuple[str, Path]]:
         """Take the JSON files beside the session into its row; return the others, which become messages."""
@@ -191,6 +222,7 @@ class SessionReader:
         reader_of, carries, observed = module.reader_of, module.CARRIES, module.OBSERVED
         unsettled, settle = module.UNSETTLED, module.settle
         observe = self.observer.observe if self.observer is not None else _nothing_known
+        mark = self.prompts.mark if not back and self.prompts is not None else None
         context = self.context
         carried = context.carried
         decoded, limit = source.take_values(), MAX_TEXT
@@ -211,8 +243,9 @@ class SessionReader:
                     whole = whole_line(line)
                     if whole is None:
                         continue
+                    cut = line[-1:] != b"\n"
                     context.line = line = whole
-                    record = self._exactly()
+                    record = self._exactly(cut)
                     if type(record) is not dict:
                         if record is not NOT_PLAIN:
                             report.unnamed("(not an object)")
@@ -231,10 +264,15 @@ class SessionReader:
                         continue
                     if not (back or encode_plain(record) == line) and (record := self._exactly()) is NOT_PLAIN:
                         continue
-                seq += 1
                 if len(line) > limit:
                     record = _bounded(record, context)
-                yield read(record, context)
+                try:
+                    events = read(record, context)
+                except NotJson as error:  # its id came before, and looked at again it is too deep
+                    self._fault(error)
+                    continue
+                seq += 1
+                yield events if mark is None else mark(events)
         report.records += seq - self.taken
         self.taken, self.ended = seq, True
         for name, path in self._extra:
@@ -242,15 +280,24 @@ class SessionReader:
                 yield _carry_file(name, path.read_bytes(), context)
             except OSError as error:
                 report.error("source-unreadable", str(error.strerror).lower(), str(path))
+        for entry in self.adapter.listed(source.path):
+            yield [_carry_entry(entry, self.adapter.list_name, context)]
 
-    def _exactly(self) -> Json:
-        """Return the exact value of the line being read; NOT_PLAIN where it has none, which is told."""
+    def _exactly(self, cut: bool = False) -> Json:
+        """Return the exact value of the line being read; NOT_PLAIN where it has none, which is told.
+
+        A line that is `cut`, having no line feed, is the last one: whoever writes the file may not be done with it.
+        """
         try:
             return self.context.decode()
         except NotJson as error:
-            self.fault = self.context.number
-            self.report.error(error.code, str(error), self.source.name, self.fault)
+            self._fault(error)
+            self.report.cut_off = (error.code, self.source.name, self.fault) if cut else None
             return NOT_PLAIN
+
+    def _fault(self, error: NotJson) -> None:
+        self.fault = self.context.number
+        self.report.error(error.code, str(error), self.source.name, self.fault)
 
     def _blocks(self) -> Iterator[Block]:
         return self.source.blocks()
@@ -310,6 +357,18 @@ def _carry_file(name: str, data: bytes, context: Reading) -> list[JsonObject]:
         "data": base64.b64encode(data).decode("ascii"), "provenance": "injected", "options": {},
     }  # fmt: skip
     return [head, part]
+
+
+def _carry_entry(entry: JsonObject, name: str, context: Reading) -> JsonObject:
+    """Return the message that carries a line about the session from the client's list of all of them."""
+    # The id holds the content's hash: a line that is added later becomes one more row.
+    message_id = f"{LISTED}/{name}/{xxhash.xxh3_64_hexdigest(encode(entry))}"
+    event: JsonObject = {"kind": "message", "role": "system", "id": message_id, "session_id": context.session_id}
+    if context.anchor is not None:
+        event["timestamp"] = context.anchor
+    event["content"] = ""
+    event["options"] = {"source": entry, "pond": {"as": LISTED, "file": name}}
+    return event
 
 
 def empty(source: Source) -> bool:

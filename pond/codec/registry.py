@@ -48,6 +48,18 @@ class Adapter:
         observer: Observer = passes.Observer()
         return observer
 
+    def listed(self, path: Path | None) -> tuple[JsonObject, ...]:
+        """Return what a list that the client keeps of its sessions says of the one in this file, oldest first."""
+        module = part_of(self, "listed") if path is not None else None
+        found: tuple[JsonObject, ...] = module.entries(path) if module is not None else ()
+        return found
+
+    @property
+    def list_name(self) -> str:
+        """The name of that list, in the client's home; empty where there is none."""
+        module = part_of(self, "listed")
+        return module.FILE if module is not None else ""
+
     def declared(self) -> dict[str, Any]:
         """Return what the adapter says about itself: versions verified, known limits."""
         with open(self.folder / "gaps.toml", "rb") as file:
@@ -69,6 +81,14 @@ def adapter(client: str) -> Adapter:
         known = ", ".join([*clients(), CANONICAL])
         raise UsageError(Diagnostic("usage", f"unknown client `{client}`", help=f"known: {known}"))
     return Adapter(client, folder, _compiled(folder))
+
+
+@cache
+def part_of(owner: Adapter, name: str) -> ModuleType | None:
+    """Return a module of the adapter's folder, where it has one of that name."""
+    if not (owner.folder / f"{name}.py").is_file():
+        return None
+    return importlib.import_module(f"pond.adapters.{owner.folder.name}.{name}")
 
 
 def _compiled(folder: Path) -> ModuleType:

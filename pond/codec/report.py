@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pond.codec.drift import Drift
 from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.span import Span
 
@@ -35,11 +36,12 @@ class Report:
     records: int = 0
     repeats: int = 0
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    drift: dict[str, int] = field(default_factory=dict)
+    drift: Drift = field(default_factory=Drift)
     losses: list[Losses] = field(default_factory=list)  # one for each session that went to another client
     resumes: list[Resume] = field(default_factory=list)  # how to go on with each
     moved: int = 0  # values in which a path got another name
     deferred: bool = False  # nothing was done yet
+    cut_off: tuple[str, str, int] | None = None  # code, file and line of a last line that has no line feed and no value
     _places: dict[tuple[str, str, str], int] = field(default_factory=dict)
     _counts: dict[int, int] = field(default_factory=dict)
 
@@ -54,6 +56,25 @@ class Report:
                 return
         self._counts[seen] += 1
 
+    def withdraw_cut_off(self) -> bool:
+        """Take the fault of a last line back that is still being written; tell whether there is one."""
+        if self.cut_off is None:
+            return False
+        code, file, line = self.cut_off
+        self.cut_off = None
+        self._counts[self._places[code, file, ""]] -= 1
+        place = Span(file, line)
+        for index, diagnostic in enumerate(self.diagnostics):
+            if (diagnostic.code, diagnostic.span) == (code, place):
+                self._drop(index)
+                break
+        return True
+
+    def _drop(self, index: int) -> None:
+        del self.diagnostics[index]
+        self._places = {key: at - (at > index) for key, at in self._places.items() if self._counts.get(at)}
+        self._counts = {at - (at > index): count for at, count in self._counts.items() if count}
+
     def nothing_found(self, inputs: Iterable[str]) -> None:
         """Record that none of the inputs holds a session file."""
         for text in inputs:
@@ -61,7 +82,7 @@ class Report:
 
     def unnamed(self, what: str) -> None:
         """Count a record kind or field the mapping does not name."""
-        self.drift[what] = self.drift.get(what, 0) + 1
+        self.drift.count(what)
 
     @property
     def faults(self) -> list[Diagnostic]:
@@ -89,8 +110,7 @@ class Report:
         start = len(self.diagnostics)
         self.diagnostics += other.diagnostics
         self._counts.update({start + index: count for index, count in other._counts.items()})
-        for name, count in other.drift.items():
-            self.drift[name] = self.drift.get(name, 0) + count
+        self.drift.add(other.drift)
 
     def loss_counts(self) -> dict[str, int]:
         """Return how much was lost of each kind, in the order in which the kinds came up."""

@@ -21,7 +21,7 @@ from pond.codec.report import Report
 from pond.codec.source import Block, LineSource, Source, whole_line
 from pond.model.json_text import JsonObject
 
-_FORM = 1  # of a mark; one that was written in another form is not looked into
+_FORM = 2  # of a mark; one that was written in another form is not looked into
 _MOST_CALLS = 1_000
 _LONGEST_CALL = 400  # characters of an id and a name
 _EARLIER = -1  # the place of a record that stands before the mark
@@ -44,6 +44,7 @@ class Mark:
     basis: str  # digest of what else decides: the session's facts and the mapping's number
     calls: dict[str, str]  # tool calls without a result: id -> name
     observer: JsonObject | None  # what the client's pass remembers
+    prompts: JsonObject | None  # those that wait in the client's queue
 
     def as_json(self) -> JsonObject:
         """Return the mark as a JSON value."""
@@ -67,9 +68,9 @@ class Resume:
 
 
 def mark_of(reader: SessionReader) -> Mark | None:
-    """Return the mark of a reading that took all records; a document has none, it is written anew as a whole."""
+    """Return the mark of a reading that took all records; what is written anew as a whole has none."""
     source, context, observer = reader.source, reader.context, reader.observer
-    if not isinstance(source, LineSource):
+    if not isinstance(source, LineSource) or source.compressed:
         return None
     assert reader.ended, "a mark is taken after the last record"
     assert isinstance(context.calls, Calls), "the reader was not told that it marks"
@@ -77,7 +78,8 @@ def mark_of(reader: SessionReader) -> Mark | None:
     if reader.fault > lines:  # the last line has no line feed and is no JSON: it is taken when it is complete
         offset = context.place
     state = observer.state() if observer is not None else None
-    return Mark(offset, lines, reader.taken, context.derived(), reader.basis, _open(context.calls), state)
+    prompts = reader.prompts.state() if reader.prompts is not None else None
+    return Mark(offset, lines, reader.taken, context.derived(), reader.basis, _open(context.calls), state, prompts)
 
 
 def _open(calls: Calls) -> dict[str, str]:
@@ -93,8 +95,8 @@ def _open(calls: Calls) -> dict[str, str]:
 class ResumedReader(SessionReader):
     """The records of a session after a mark, ready to be streamed; then, again, the files beside the session.
 
-    Its `session` is the stored row. The head of the file is looked at all the same: a young session may have learnt
-    its project, its start or its parent only now, and then the records before the mark are to be read by them, too.
+    The head of the file is looked at all the same: a young session may have learnt its project, its start or its
+    parent only now. Where that changes how records are read, the whole file is read again.
     """
 
     def __init__(
@@ -102,22 +104,19 @@ class ResumedReader(SessionReader):
     ) -> None:  # fmt: skip
         if not isinstance(source, LineSource):
             raise NeedsWhole("a document is written anew as a whole")
-        super().__init__(adapter, source, report, project)
+        super().__init__(adapter, source, report, project, known=resume.session_row)
         self._mark = mark = resume.mark
         if self.basis != mark.basis:
             raise NeedsWhole("the session's facts, or the mapping, are not those of the earlier reading")
         source.take_values()  # they stand before the mark
-        self.context = ResumedReading(self.session, source, report, resume)
-        self.session = resume.session_row
+        self.context = ResumedReading(self._facts, source, report, resume)
         self.taken = mark.records
-        self._restore_observer(mark.observer)
-
-    def _restore_observer(self, state: JsonObject | None) -> None:
-        if self.observer is not None:
+        for memory, state in ((self.observer, mark.observer), (self.prompts, mark.prompts)):
             try:
-                self.observer.restore(state or {})
+                if memory is not None:
+                    memory.restore(state or {})
             except (KeyError, TypeError, ValueError):
-                raise NeedsWhole("the client's pass remembers other things than it did") from None
+                raise NeedsWhole("what is to be remembered is not what was, or it was too much") from None
 
     def _blocks(self) -> Iterator[Block]:
         return _tail(self.source, self._mark)

@@ -26,6 +26,7 @@ _SEARCH = 1 << 18
 _BLOCK = 1 << 15  # bytes of lines taken at once
 HEAD = 1 << 16  # bytes of a file that count as its beginning
 BUFFER = 1 << 18
+LARGEST_DOCUMENT = 1 << 28  # bytes: it is in memory as a whole
 BEGINNING = 8  # records
 NOT_JSON = object()
 _BLANK = b"\r\n \t"
@@ -125,10 +126,11 @@ class LineSource(_Beginning):
 
     form = "lines"
 
-    def __init__(self, file: BinaryIO, name: str, path: Path | None) -> None:
+    def __init__(self, file: BinaryIO, name: str, path: Path | None, *, compressed: bool = False) -> None:
         super().__init__()
         self.name, self.path = name, path
         self.end = (0, 0)  # after `lines`: the offset behind the last one, and how many ended with a line feed
+        self.compressed = compressed  # `file` is the text of a compressed one: no offset in it means anything later
         self._file = file
 
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
@@ -142,8 +144,9 @@ class LineSource(_Beginning):
         file = self._file
         file.seek(0)
         head = file.read(4)
-        if head[:2] in _WIDE or b"\0\0" in (head[1::2], head[::2]):
-            raise SourceFault(Diagnostic("source-encoding", "expected UTF-8, found UTF-16 text", Span(self.name, 1)))
+        # Zeros alone are no text of any width: a file system that lost a block gives such lines, among others.
+        if head[:2] in _WIDE or (head[1::2] == b"\0\0") != (head[::2] == b"\0\0"):
+            raise SourceFault(Diagnostic("source-encoding", "expected UTF-8, found UTF-16 text", Span(self.name, 0)))
         offset, ended = start or (len(_BOM) if head.startswith(_BOM) else 0), before
         file.seek(offset)
         while block := file.readlines(_BLOCK):
@@ -182,15 +185,18 @@ class LineSource(_Beginning):
 
     def lines_from(self, offset: int) -> Iterator[tuple[int, bytes]]:
         """Yield (offset, line) from `offset` on; the position of `lines` does not move."""
-        start, rest = offset, b""
+        start, begun = offset, []  # a long line comes in many pieces: they are put together once
         while chunk := os.pread(self._file.fileno(), _CHUNK, offset):
             offset += len(chunk)
-            *whole, rest = (rest + chunk).split(b"\n")
-            for line in whole:
+            first, *more = chunk.split(b"\n")
+            begun.append(first)
+            for piece in more:
+                line = b"".join(begun)
                 if text := line.strip(_BLANK):
                     yield start, text
                 start += len(line) + 1
-        if text := rest.strip(_BLANK):
+                begun = [piece]
+        if text := b"".join(begun).strip(_BLANK):
             yield start, text
 
 
@@ -220,6 +226,16 @@ class DocumentSource(_Beginning):
 
     def head(self, start: int) -> bytes:
         return b"\n".join(self._lines)[start:]
+
+
+def may_be_document(file: BinaryIO) -> bool:
+    """Tell whether a file may be one JSON object: it begins like one, and its first line alone is not all of one."""
+    file.seek(0)
+    if file.read(256).lstrip(_BOM + _BLANK)[:1] != b"{":
+        return False
+    file.seek(0)
+    first = file.readline(LARGEST_DOCUMENT)
+    return _value_of(first.removeprefix(_BOM)) is NOT_JSON or not any(line.strip(_BLANK) for line in file)
 
 
 def open_document(

@@ -17,10 +17,12 @@ from typing import BinaryIO
 from pond.codec.batch import Job
 from pond.codec.convert import Order, Session, open_input, write_canonical, write_native
 from pond.codec.paths import beside
-from pond.codec.registry import CANONICAL, adapter
+from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
+from pond.codec.source import open_regular
+from pond.codec.surprise import contained
+from pond.codec.unpacked import plain
 from pond.codec.writer import SideFile
-from pond.diagnostics.diagnostic import PondError
 from pond.model.equal import first_difference, same
 from pond.model.json_text import Json, NotJson, decode_strictly
 
@@ -44,27 +46,34 @@ def verify_job(job: Job, client: str | None = None, project: str | None = None) 
     verdict = Verdict()
     report = verdict.report
     report.files = 1
-    try:
-        with job.open() as file, tempfile.TemporaryFile() as middle, tempfile.TemporaryFile() as restored:
-            source = open_input(file, job.name, job.path, Order(CANONICAL, client, project), report)
-            verdict.client = source.client
-            if source.client == CANONICAL:
-                return verdict
-            for session in source.sessions:
-                write_canonical(session, middle)
-            quiet = Report()
-            side: list[SideFile] = []
-            for session in _again(middle, job.name, quiet):
-                side += write_native(session, restored, quiet, job.name).beside
-            report.diagnostics += [d for d in quiet.diagnostics if d.severity == "error"]
-            document = source.source.form == "document"
-            _compare(job.name, _strict(file, document), _strict(restored, document), verdict)
-            _compare_side(job, source.client, side, report)
-    except PondError as error:
-        report.diagnostics += error.diagnostics
-    except OSError as error:
-        report.error("source-unreadable", (error.strerror or str(error)).lower(), job.name)
+    with contained(report, job.name), job.open() as file:
+        _verify(job, file, Order(CANONICAL, client, project), verdict)
     return verdict
+
+
+def _verify(job: Job, file: BinaryIO, order: Order, verdict: Verdict) -> None:
+    report = verdict.report
+    source = open_input(file, job.name, job.path, order, report)
+    verdict.client = source.client
+    if source.client == CANONICAL:
+        return
+    with tempfile.TemporaryFile() as middle, tempfile.TemporaryFile() as restored:
+        for session in source.sessions:
+            write_canonical(session, middle)
+        quiet = Report()
+        side: list[SideFile] = []
+        for session in _again(middle, job.name, quiet):
+            side += write_native(session, restored, quiet, job.name).beside
+        report.diagnostics += [d for d in quiet.diagnostics if d.severity == "error"]
+        _compare(job.name, file, restored, source.source.form == "document", verdict)
+        _compare_side(job.path, source.client, side, report)
+
+
+def compare(path: Path, verdict: Verdict, restored: BinaryIO, side: list[SideFile], *, further: bool) -> None:
+    """Compare a file, and those beside it, with what was restored of it; `further`, that goes on after its end."""
+    with contained(verdict.report, str(path)), plain(open_regular(path), str(path)) as file:
+        _compare(str(path), file, restored, path.suffix == ".json", verdict, further=further)
+        _compare_side(path, verdict.client, side, verdict.report)
 
 
 def _again(middle: BinaryIO, name: str, report: Report) -> Iterator[Session]:
@@ -86,11 +95,13 @@ def _strict(file: BinaryIO, document: bool) -> Iterator[tuple[int, Json]]:
 
 
 def _compare(
-    name: str, source: Iterator[tuple[int, Json]], restored: Iterator[tuple[int, Json]], verdict: Verdict
+    name: str, source: BinaryIO, restored: BinaryIO, document: bool, verdict: Verdict, *, further: bool = False
 ) -> None:
     shown = 0
-    for left, right in zip_longest(source, restored, fillvalue=(0, _GONE)):
+    for left, right in zip_longest(_strict(source, document), _strict(restored, document), fillvalue=(0, _GONE)):
         number, value = left
+        if value is _GONE and further:
+            return
         verdict.records += value is not _GONE
         if value is not _GONE and right[1] is not _GONE and same(value, right[1]):
             verdict.equal += 1
@@ -108,17 +119,21 @@ def _difference(value: Json, restored: Json) -> str:
     return first_difference(value, restored) or "the record differs"
 
 
-def _compare_side(job: Job, client: str, restored: list[SideFile], report: Report) -> None:
+def _compare_side(path: Path | None, client: str, restored: list[SideFile], report: Report) -> None:
     """Compare the files beside the session: JSON by value, everything else by byte."""
-    if job.path is None:
+    if path is None or client not in clients():
         return
-    back = {file.name: file.data for file in restored}
-    for name, path in beside(job.path, adapter(client).module.BESIDE):
-        data = _read(path)
+    back = {file.name: file.data for file in restored if not file.shared}
+    lines = [decode_strictly(file.data.strip(), lambda _: None) for file in restored if file.shared]
+    owner = adapter(client)
+    if not same(lines, [*owner.listed(path)]):
+        report.error("verify-different", f"what `{owner.list_name}` says of it came back changed", str(path))
+    for name, other in beside(path, owner.module.BESIDE):
+        data = _read(other)
         if name not in back:
-            report.error("verify-different", "the file beside the session did not come back", str(path))
+            report.error("verify-different", "the file beside the session did not come back", str(other))
         elif data != back[name] and not _same_json(data, back[name]):
-            report.error("verify-different", "the file beside the session came back changed", str(path))
+            report.error("verify-different", "the file beside the session came back changed", str(other))
 
 
 def _read(path: Path) -> bytes:

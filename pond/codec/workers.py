@@ -37,21 +37,36 @@ def spread(work: Callable[[int], Result], first_to_last: Sequence[int], count: i
         gc.freeze()  # what is here stays here: the collector of a child need not touch, and so copy, it
         children: dict[int, int] = {}  # the pipe its results come by -> process
         try:
-            # A signal waits until every process is known here, and knows there what to do about it.
-            held = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
-            try:
-                for _ in range(count):
-                    pipe, process = _fork(work, queue.fileno(), held)
-                    children[pipe] = process
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, held)
-            yield from _in_order(_results(children), len(first_to_last))
+            _start(work, queue.fileno(), count, children)
+
+            def replace() -> list[int]:
+                left = len(first_to_last) * _NUMBER - os.lseek(queue.fileno(), 0, os.SEEK_CUR)
+                return _start(work, queue.fileno(), 1, children) if left > 0 else []
+
+            yield from _in_order(_results(children, replace, len(first_to_last)), len(first_to_last))
         finally:
             gc.unfreeze()
             for pipe, process in children.items():
                 os.close(pipe)
                 os.kill(process, signal.SIGTERM)  # not yet waited for: the number is still its own
                 os.waitpid(process, 0)
+
+
+def _start(work: Callable[[int], object], queue: int, count: int, children: dict[int, int]) -> list[int]:
+    """Start processes and take them among the children; return their pipes.
+
+    A signal waits until every process is known here, and knows there what to do about it.
+    """
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+    started = []
+    try:
+        for _ in range(count):
+            pipe, process = _fork(work, queue, held)
+            children[pipe] = process
+            started.append(pipe)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+    return started
 
 
 def _in_order(results: Iterator[tuple[int, object]], count: int) -> Iterator[object]:
@@ -70,14 +85,20 @@ def _in_order(results: Iterator[tuple[int, object]], count: int) -> Iterator[obj
         yield result
 
 
-def _results(children: dict[int, int]) -> Iterator[tuple[int, object]]:
-    """Yield (number, result) as they come, until the last process has closed its pipe."""
+def _results(children: dict[int, int], replace: Callable[[], list[int]], most: int) -> Iterator[tuple[int, object]]:
+    """Yield (number, result) as they come, until the last process has closed its pipe.
+
+    A process that died is replaced while there is work, at the most so often: what it died of costs nothing else.
+    """
     coming = {pipe: bytearray() for pipe in children}
     while coming:
         for pipe in select.select(list(coming), [], [])[0]:
             chunk = os.read(pipe, _CHUNK)
             if not chunk:
                 del coming[pipe]
+                if most > 0:
+                    most -= 1
+                    coming |= {new: bytearray() for new in replace()}
                 continue
             waiting = coming[pipe]
             waiting += chunk

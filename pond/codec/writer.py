@@ -7,12 +7,14 @@ import binascii
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from pond.codec.facts import own_id
+from pond.codec.paths import belongs_beside
 from pond.codec.reader import BESIDE, VALUE
 from pond.codec.registry import Adapter
 from pond.codec.report import Report
 from pond.lang.context import Writing
-from pond.lang.runtime import REPEAT, Broken
-from pond.model.json_text import Json, JsonObject, encode
+from pond.lang.runtime import LISTED, REPEAT, Broken
+from pond.model.json_text import Json, JsonObject, encode, encode_line
 
 NO_RECORD = object()
 Recall = Callable[[str], list[JsonObject]]
@@ -20,16 +22,14 @@ Recall = Callable[[str], list[JsonObject]]
 
 @dataclass(frozen=True, slots=True)
 class SideFile:
-    """A file that belongs beside the session file; `{stem}` in its name stands for the session file's own."""
+    """A file that belongs beside the session file; `{stem}` in its name stands for the session file's own.
+
+    A `shared` one is a line of a list that the client keeps of all its sessions, in its home.
+    """
 
     name: str
     data: bytes
-
-
-def side_files(session: JsonObject) -> list[SideFile]:
-    """Return the JSON files that the session row carries."""
-    values = session["options"].get("source", {}).get("beside", {})
-    return [SideFile(name, encode(value)) for name, value in values.items()]
+    shared: bool = False
 
 
 class SessionWriter:
@@ -37,8 +37,15 @@ class SessionWriter:
 
     def __init__(self, adapter: Adapter, session: JsonObject, recall: Recall, report: Report, name: str) -> None:
         self._writers: dict[str, Callable[[list[JsonObject], Writing], Json]] = adapter.module.WRITE
-        self._context = Writing(session["id"], session["project"])
+        self._session, self._beside = session, adapter.module.BESIDE
+        self._list_name = adapter.list_name
+        self._context = Writing(own_id(session), session["project"])
         self._recall, self._report, self._name = recall, report, name
+
+    def side_files(self) -> list[SideFile]:
+        """Return the JSON files that the session row carries."""
+        values = self._session["options"].get("source", {}).get("beside", {})
+        return [SideFile(name, encode(value)) for name, value in values.items() if self._is_beside(name)]
 
     def records(self, groups: Iterable[list[JsonObject]]) -> Iterator[Json | SideFile]:
         """Yield the source value of each group of events, in order; a broken group is reported and left out."""
@@ -64,8 +71,19 @@ class SessionWriter:
         if label == VALUE:
             return events[0]["options"]["source"]
         if label == BESIDE:
-            return _side_file(events)
+            file = _side_file(events)
+            return file if self._is_beside(file.name) else NO_RECORD
+        if label == LISTED:
+            return _list_line(events, self._list_name)
         raise Broken(f"the mapping has no kind `{label}`")
+
+    def _is_beside(self, name: str) -> bool:
+        """Tell whether the client keeps a file of this name, which is data, beside a session; report if it does not."""
+        if belongs_beside(name, self._beside):
+            return True
+        what = f"`{name}` is not a file that {self._session['source_agent']} keeps beside a session; it was left out"
+        self._report.error("output-place", what, self._name)
+        return False
 
 
 # What a writer meets in events that no reader made; StopIteration where marks promise more items than there are.
@@ -79,3 +97,10 @@ def _side_file(events: list[JsonObject]) -> SideFile:
         return SideFile(events[0]["options"]["pond"]["file"], base64.b64decode(events[1]["data"], validate=True))
     except binascii.Error as error:
         raise Broken(f"the file's data is not base64: {error}") from None
+
+
+def _list_line(events: list[JsonObject], name: str) -> SideFile:
+    entry = events[0]["options"]["source"]
+    if not name or type(entry) is not dict or type(entry.get("id")) is not str:
+        raise Broken("it is no line of a list that the client keeps")
+    return SideFile(name, encode_line(entry), shared=True)

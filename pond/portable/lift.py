@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pond.lang.runtime import CARRIED
+from pond.lang.runtime import CARRIED, LISTED
 from pond.model.json_text import Json, JsonObject
 from pond.portable.blocks import PDF, portable_result
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Item, Rewound, Said, Title
@@ -17,7 +17,9 @@ from pond.portable.queue import Prompt, Queue
 
 EPOCH = "1970-01-01T00:00:00.000Z"
 _ROLES = (USER, ASSISTANT, TOOL)
-_APART = frozenset((CARRIED, "value", "repeat", "beside"))  # labels of records that no kind of the mapping wrote
+_APART = frozenset(
+    (CARRIED, "value", "repeat", "beside", LISTED)
+)  # labels of records that no kind of the mapping wrote
 _MESSAGE_OWN, _PART_OWN = frozenset(("pond", "source")), frozenset(("pond",))
 _NOTHING: list[Item] = []  # for the many records that say nothing; read only
 
@@ -35,7 +37,7 @@ class Lift:
         self.time = session.get("created_at") or EPOCH
         self._turns: list[str] = []  # the prompts that began the live turns
         self._title = ""
-        self._queue, self._pairing = Queue(losses), pairing
+        self._queue, self._pairing = Queue(self._name_prompts), pairing
         self._prompts = self._queue.prompts
         self._record = Record([], "", {}, False, 0)
         self._heeds, self._inner, self._shapes = outline.heeds, outline.inner, losses.shapes
@@ -152,10 +154,18 @@ class Lift:
     # --- prompts that waited ---
 
     def _queued(self, note: Queued, record: Record) -> list[Item]:
-        self._queue.move(note, record)
+        events = [] if record.label == CARRIED else record.events
+        self._queue.move(note.how, Prompt.of(events, note.command, record.line), record.time)
         if record.label == CARRIED:
             self.losses.record(record.residue, self._inner)
         return _NOTHING
+
+    def _name_prompts(self, kind: str, prompts: list[Prompt]) -> None:
+        for one in prompts:
+            for part in one.events[1:] or one.events:
+                own = part["id"] if part["kind"] == "part" else ""
+                size = len(part["text"]) if type(part.get("text")) is str else 0
+                self.losses.add(kind, one.events[0]["id"], own, one.line, size=size)
 
     def _unqueued(self, events: list[JsonObject], role: Json, residue: JsonObject) -> list[Item]:
         """Return the prompts that were sent before this record and that no record says; this one may say some."""
@@ -362,7 +372,7 @@ class Lift:
 
     def _apart(self, events: list[JsonObject], label: str, residue: JsonObject, line: int) -> list[Item]:
         """Name records that are no conversation, after a look at those that are carried whole."""
-        if label == CARRIED:
+        if label in (CARRIED, LISTED):
             if self.outline.notices(residue):
                 note = self.outline.look(self._seen(events, label, residue, False, line))
                 if note is not None:

@@ -81,6 +81,14 @@ class Outline:
         """Tell whether a record that is carried whole deserves a closer look."""
         return False
 
+    def queues(self, label: str, residue: JsonObject) -> bool:
+        """Tell whether a record moves prompts into or out of the client's queue."""
+        return False
+
+    def queued(self, record: Record) -> Queued:
+        """Tell what becomes of the prompt of a record that `queues`."""
+        raise LookupError("this client keeps no queue")
+
     def overhears(self, record: JsonObject, message_id: str) -> bool:
         """Take in a carried record that `notices` points at from its own fields; tell whether `look` can be spared.
 

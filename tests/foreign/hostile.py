@@ -33,7 +33,7 @@ def asked(text: Any = "Water the ferns", message_id: str = "ask", session_id: st
 
 
 def called(call_id: Any = "call-1", message_id: str = "call", **more: Any) -> Events:
-    call = {"call_id": call_id, "name": "Water", "params": {"litres": 2}, "executed_by": "client", **more}
+    call = {"call_id": call_id, "name": "Water", "params": {"litres": 2}, "provider_executed": False, **more}
     return [message("assistant", message_id), part(message_id, "tool_call", **call)]
 
 

@@ -75,7 +75,7 @@ def _part(draw: Callable[..., Any], kind: str, number: int) -> JsonObject:
             "call_id": draw(_call_ids),
             "name": draw(_names),
             "params": params,
-            "executed_by": "client",
+            "provider_executed": False,
         }
     result = draw(_result(number))
     return {

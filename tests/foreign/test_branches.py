@@ -1,5 +1,6 @@
 """Branches: what was taken back stays taken back, subagents get sessions of their own, summaries stay summaries."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pond.codec.foreign import outline_of
 from pond.model.json_text import JsonObject
+from pond.portable.outline import Record
 from tests.foreign.replay import claude_live, codex_live
 from tests.foreign.road import Made, convert, scratch
 from tests.foreign.rules import faults
@@ -275,3 +278,20 @@ def test_a_summary_with_its_history(tmp_path: Path) -> None:
     made = to_claude(tmp_path, *rows)
     assert sorted(live(made)) == sorted(["It was about ferns.", "two", "three", "3"])
     assert live(made)[-2:] == ["three", "3"]
+
+
+def test_a_turn_costs_the_same_however_many_came_before() -> None:
+    outline = outline_of({"id": "s", "source_agent": "claude-code", "project": "/p", "options": {}})
+
+    def seconds(first: int, last: int) -> float:
+        before = time.process_time()
+        for number in range(first, last):
+            head: JsonObject = {"kind": "message", "id": f"u{number}", "options": {}}
+            parent = {"parentUuid": f"u{number - 1}"} if number else {}
+            outline.look(Record([head], "user", parent, True, number))
+        return time.process_time() - before
+
+    early = seconds(0, 4_000)
+    seconds(4_000, 40_000)
+    late = seconds(40_000, 44_000)
+    assert late < 5 * early + 0.05, f"{early:.3f} s, then {late:.3f} s"

@@ -17,7 +17,7 @@ def converted(folder: Path, target: str) -> tuple[dict[str, list[Json]], Report]
     """Convert a case to another client; return the rows of each file, by its place in the client's layout."""
     report = Report()
     with tempfile.TemporaryDirectory() as place:
-        jobs, order = with_families(expand([str(folder)], report), Order(target))
+        jobs, order = with_families(expand([str(folder)], report), Order(target), report)
         for _, result in run_jobs(jobs, order, Path(place), Path(place), 1):
             report.add(result)
         made = sorted(path for path in Path(place).rglob("*") if path.is_file())

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from pond.codec.convert import find_files
 from pond.codec.report import Report
 from pond.lang.plan import CARRY, PART_TYPES, ROLES
 from pond.model.equal import same
-from pond.model.json_text import Json, JsonObject
+from pond.model.json_text import Json, JsonObject, Numeral
 from tests.laws.passage import Passage, read, restore_text, strict_values, to_canonical
 
 MOST = 200  # characters of a text that are shown; the laws compare all of them
@@ -49,6 +48,8 @@ def _native_lines(path: Path, folder: Path, client: str) -> Iterator[str]:
         yield f"  {fault.code}{where} {_brief(fault.path)} ({fault.count})"
     for name in restored.beside:
         yield f"  beside {name}"
+    for entry in restored.listed:
+        yield f"  listed {_brief(str(entry))}"
     for line in _record_lines(passage):
         yield f"  {line}"
 
@@ -116,7 +117,7 @@ def shown(value: Json, folder: Path) -> Json:
         return {_text(key, folder): shown(item, folder) for key, item in value.items()}
     if type(value) is list:
         return [shown(item, folder) for item in value]
-    if type(value) is Decimal:
+    if type(value) is Numeral:
         return f"<number {value}>"
     return _text(value, folder) if type(value) is str else value
 

@@ -48,11 +48,13 @@ class Part:
         return [event["id"] for group in self.groups for event in group if event["kind"] == "message"]
 
 
-def read_part(path: Path, client: str, resume: Resume | None = None) -> Part:
-    """Read a session file, from the beginning or from a mark on."""
+def read_part(
+    path: Path, client: str, resume: Resume | None = None, known: JsonObject | None = None
+) -> Part:  # fmt: skip
+    """Read a session file, from the beginning or from a mark on; `known` is the row that is stored of it."""
     report = Report()
     with open(path, "rb") as file:
-        found = open_input(file, str(path), path, Order(CANONICAL, client, marks=True), report, resume)
+        found = open_input(file, str(path), path, Order(CANONICAL, client, marks=True), report, resume, known)
         (session,) = found.sessions
         groups = [*session.groups]
         return Part(session.row, groups, session.mark(), report)
@@ -127,6 +129,7 @@ def follow(file: SessionFile, most: int = 40) -> tuple[int, int]:
                     pass
             so_far = read_if_any(path, file.client)
         if so_far is not None:
+            whole = read_part(path, file.client, known=so_far.row)
             _equal(so_far.groups, whole.groups, "followed to the end")
             assert so_far.mark == whole.mark
     return resumed, steps
@@ -148,7 +151,9 @@ def goes_on_exactly(
         rest = go_on(path, client, earlier, also_known)
     except NeedsWhole:
         return False
-    _equal(earlier.row, whole.row, where)
+    _equal(rest.row, whole.row, where)
+    if not same(earlier.row, whole.row):  # what is stored stands: the whole is read by it, too
+        whole = read_part(path, client, known=earlier.row)
     both = earlier.then(rest)
     _equal(both.groups, whole.groups, where)
     assert both.mark == whole.mark, where

@@ -44,6 +44,7 @@ def canonical_road_is_lossless(file: SessionFile) -> None:
     for name, path in there.items():
         data, back = path.read_bytes(), restored.beside[name]
         assert data == back or _equal(strict_values(data), strict_values(back)), f"{name} came back changed"
+    _equal([*adapter(file.client).listed(file.path)], restored.listed)
 
 
 def verify_agrees(file: SessionFile) -> None:
@@ -199,7 +200,8 @@ def nothing_is_stored_twice(file: SessionFile) -> None:
     Not counted are `_REFERENCES`, `_NAMING_MARKS`, the keys of `_BY_PATH` and the name of a tool result's call, which
     stands in another record. A text cut at a provenance boundary counts as the one it was. The source's texts are its
     strings and keys, the values that a string of JSON spells, the texts of one list together (instructions are one
-    text), a data URL's payload, and name and content of the files beside the session.
+    text), a data URL's payload, name and content of the files beside the session, and what the client's list says
+    of it.
     """
     source = Counter(text for value in _source_values(file) for text in _texts(value))
     stored = Counter(text for text in _stored(read(file.path, file.client).events) if len(text) >= _LONG)
@@ -208,6 +210,7 @@ def nothing_is_stored_twice(file: SessionFile) -> None:
 
 def _source_values(file: SessionFile) -> Iterator[Json]:
     yield from strict_values(file.path.read_bytes())
+    yield from adapter(file.client).listed(file.path)
     for _, path in beside(file.path, adapter(file.client).module.BESIDE):
         data = path.read_bytes()
         yield path.name

@@ -75,6 +75,7 @@ class Restored:
 
     values: list[Json]
     beside: dict[str, bytes]
+    listed: list[Json]  # lines for a list that the client keeps of all sessions
 
 
 def restore(path: Path, client: str) -> Restored:
@@ -101,7 +102,9 @@ def _written(sessions: Iterator[Session], client: str) -> Restored:
     for session in sessions:
         beside += write_native(session, out, report, "restored").beside
     assert report.errors == 0, report.diagnostics
-    return Restored(strict_values(out.getvalue()), {file.name: file.data for file in beside})
+    files = {file.name: file.data for file in beside if not file.shared}
+    lines = b"".join(file.data for file in beside if file.shared)
+    return Restored(strict_values(out.getvalue()), files, strict_values(lines))
 
 
 def strict_values(data: bytes) -> list[Json]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pond.diagnostics.diagnostic import SourceFault
-from pond.model.json_text import JsonObject
+from pond.model.json_text import JsonObject, Numeral
 from tests.laws.passage import Passage, read, restore_text, to_canonical
 from tests.laws.rows import (
     HEADER,
@@ -278,6 +278,9 @@ def test_case_10_forks_name_their_parent(in_claude: Store, in_codex: Store) -> N
     assert in_codex.read(header).session["parent_session_id"] == "par-2"
     header = {**HEADER, "payload": {**HEADER["payload"], "parent_thread_id": "par-3"}}
     assert in_codex.read(header).session["parent_session_id"] == "par-3"
+    spawn = {"subagent": {"thread_spawn": {"parent_thread_id": "par-4", "depth": 1}}}
+    header = {**HEADER, "payload": {**HEADER["payload"], "source": spawn, "forked_from_id": "par-2"}}
+    assert in_codex.read(header).session["parent_session_id"] == "par-4"
 
 
 def test_case_10_files_beside_a_session_come_back(in_claude: Store, tmp_path: Path) -> None:
@@ -307,6 +310,14 @@ def test_case_11_the_name_of_a_tool_result(in_claude: Store, in_codex: Store) ->
     )
     assert [part.get("name") for part in passage.parts] == ["shell", "shell", None]
     assert "name" not in passage.parts[-1]
+
+
+def test_case_11_a_result_in_the_answer_itself(in_claude: Store) -> None:
+    """Case 11: other services behind the client put a tool's result into the model's own message."""
+    passage = in_claude.read(turn("assistant", [call("t"), result("t", content="ok"), said("done")]))
+    assert [part["type"] for part in passage.parts] == ["tool_call", "tool_result", "text"]
+    assert (passage.parts[1]["name"], passage.parts[1]["result"]) == ("Read", "ok")
+    assert passage.report.drift == {}
 
 
 def test_case_12_several_records_are_one_message_of_the_model(in_claude: Store) -> None:
@@ -652,7 +663,7 @@ def test_case_18_numbers(in_claude: Store, number: str) -> None:
     (part,) = in_claude.row(line).parts
     found = part["params"]["file_path"]
     assert str(found) in (number, str(Decimal(number)))
-    assert type(found) in (int, float, Decimal)
+    assert type(found) in (int, float, Numeral)
 
 
 @pytest.mark.parametrize("text", ["\ud800", "nul \x00", "🌿", "", "\u2028", '\\"'])

@@ -6,8 +6,9 @@ import pytest
 
 from pond.lang.fields import allowed_parts
 from pond.lang.plan import PART_TYPES, ROLES
+from pond.model.event_shape import ALLOWED
 from pond.model.json_text import JsonObject
-from pond.model.validate import ALLOWED, validate
+from pond.model.validate import validate
 
 
 def session(**more: Any) -> JsonObject:
@@ -15,12 +16,13 @@ def session(**more: Any) -> JsonObject:
 
 
 def message(role: str = "user", **more: Any) -> JsonObject:
-    return {"kind": "message", "id": "m", "session_id": "s", "role": role, "options": {}, **more}
+    content = {"content": ""} if role == "system" else {}
+    return {"kind": "message", "id": "m", "session_id": "s", "role": role, "options": {}, **content, **more}
 
 
 def part(kind: str = "text", **more: Any) -> JsonObject:
     row = {"kind": "part", "id": "m:0", "session_id": "s", "message_id": "m", "type": kind, "options": {}}
-    return {**row, "provenance": "injected", **more}
+    return {**row, **({"text": "t"} if kind == "text" else {}), "provenance": "injected", **more}
 
 
 JOINED = {"pond": {"joined": True}}
@@ -49,6 +51,13 @@ def test_a_coherent_stream_has_nothing_to_report(events: list[JsonObject]) -> No
             marks=pytest.mark.rule("model-project-non-empty"),
         ),
         ([session(source_agent="")], "$[0].source_agent", ""),
+        ([session(parent_session_id=7)], "$[0].parent_session_id", ""),
+        ([session(created_at=1775131200)], "$[0].created_at", ""),
+        ([session(surplus=1)], "$[0].surplus", ""),
+        ([session(options={"pond": 7})], "$[0].options", ""),
+        ([session(), message(timestamp="yesterday")], "$[1].timestamp", ""),
+        ([session(), message(surplus=1)], "$[1].surplus", ""),
+        ([session(), message(), part(surplus=1)], "$[2].surplus", ""),
         ([session(id="")], "$[0].id", ""),
         ([session(), session()], "$[1].id", "adapter-integrity-dedup"),
         ([session(), message(id="")], "$[1].id", ""),

@@ -1,0 +1,72 @@
+"""Kinds and fields that no mapping names, counted by name; names that are data are counted together.
+
+A client may write an object whose keys are numbers, ids or paths. Each key would be a name of its own, thousands in one
+file. So what looks like data becomes a placeholder, and where one parent still has too many names they become one.
+Which names are folded depends on the names alone, and not on the order in which files come.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+OTHERS = "<others>"
+MOST_SIBLINGS = 64  # names under one parent; a format has fewer, data has more
+MOST_NAMES = 1024  # of one file, or of a whole lake: what comes beyond is counted, not named
+LONGEST = 160  # characters of a name
+
+_STEP = re.compile(r"([./])")
+_DATA = (
+    (re.compile(r"-?[0-9]+"), "<number>"),
+    (re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"), "<uuid>"),
+    (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ].*)?", re.DOTALL), "<time>"),
+    # Random letters have more digits among them than a word that counts something.
+    (re.compile(r"(?=(?:[^0-9]*[0-9]){4})(?:[A-Za-z]{1,12}[_-])?[A-Za-z0-9]{16,}"), "<id>"),
+)
+
+
+class Drift(dict[str, int]):
+    """How often each unnamed kind or field was met. Holds a bounded number of names; the counts add up to all."""
+
+    def count(self, name: str, times: int = 1) -> None:
+        """Count a name that was met so many times."""
+        if name in self:  # it stands for itself: nothing of it looks like data
+            self[name] += times
+            return
+        name = _shape(name)
+        rest = _rest(name)
+        if rest in self:
+            name = rest
+        elif name not in self and len(self) >= MOST_NAMES:
+            name = OTHERS
+        is_new = name not in self
+        self[name] = self.get(name, 0) + times
+        if is_new:
+            self._fold(rest)
+
+    def add(self, other: Mapping[str, int]) -> None:
+        """Count all that another one has counted."""
+        for name, times in other.items():
+            self.count(name, times)
+
+    def _fold(self, rest: str) -> None:
+        """Make one name of those that share a parent, where there are too many of them."""
+        siblings = [name for name in self if _rest(name) == rest]
+        if len(siblings) > MOST_SIBLINGS or rest in self:
+            self[rest] = sum(self.pop(name) for name in siblings)
+
+
+def _shape(name: str) -> str:
+    """Return a name with a placeholder for each step of it that is data, cut where it is long."""
+    steps = "".join(_step(step) for step in _STEP.split(name[: 2 * LONGEST]))
+    return steps if len(steps) <= LONGEST else f"{steps[: LONGEST - 1]}…"
+
+
+def _step(step: str) -> str:
+    return next((shown for pattern, shown in _DATA if pattern.fullmatch(step)), step)
+
+
+def _rest(name: str) -> str:
+    """Return the name that stands for all that share the parent of this one."""
+    parent, dot, _ = name.rpartition(".")
+    return f"{parent}{dot}{OTHERS}"

@@ -1,0 +1,71 @@
+"""Prompts that a client writes down more than once: the first row that says one is the prompt, the others are marked.
+
+The first, since a file grows: what a row is must not depend on rows that come later (adapter-integrity-additive-sync).
+Every row stays; only who reads, counts or searches passes over those that say a prompt `again`.
+"""
+
+from __future__ import annotations
+
+from pond.codec.registry import Adapter, part_of
+from pond.model.json_text import JsonObject
+from pond.portable.outline import Outline, Record
+from pond.portable.queue import Prompt, Queue, says_no_more
+
+AGAIN = "again"
+_LARGEST = 1 << 16  # characters of a state that is kept; a session with more to remember is read from its start
+
+
+def prompts_of(owner: Adapter, session: JsonObject) -> Prompts | None:
+    """Return what marks the prompts of a session; None where its client keeps no queue."""
+    module = part_of(owner, "outline")
+    kind: type[Outline] | None = module.OUTLINE if module is not None else None
+    return Prompts(kind(session)) if kind is not None and kind.queue is not None else None
+
+
+class Prompts:
+    """Sees the events of each record in turn, and marks messages that say again what an earlier one said."""
+
+    def __init__(self, outline: Outline) -> None:
+        self._outline, self._queue = outline, Queue(forgets=False)
+        self._label, self._waiting = outline.queue, self._queue.prompts
+
+    def mark(self, events: list[JsonObject]) -> list[JsonObject]:
+        """Mark the record's message where it says prompts again, and nothing else; return the events."""
+        head = events[0]
+        role = head["role"]
+        if role == "user":
+            pond = head["options"]["pond"]
+            if pond["as"] == self._label:
+                if self._moves(events, pond["as"]):
+                    pond[AGAIN] = True
+            elif self._waiting and self._says(events):
+                pond[AGAIN] = True
+        elif role == "system" and self._waiting:  # a row that names no prompt can only move one that waits
+            self._moves(events, head["options"]["pond"]["as"])
+        return events
+
+    def _moves(self, events: list[JsonObject], label: str) -> bool:
+        residue = events[0]["options"].get("source")
+        if type(residue) is not dict or not self._outline.queues(label, residue):
+            return False
+        record = Record(events, label, residue, False, 0)
+        note = self._outline.queued(record)
+        prompt = Prompt.of(events, note.command)
+        return self._queue.move(note.how, prompt, record.time) and prompt.human
+
+    def _says(self, events: list[JsonObject]) -> bool:
+        found = self._queue.hear(events) or self._queue.hear_command(events)
+        if not found and Prompt.of(events).human:
+            # Somebody typed anew: of what left before, nothing more comes; the same words later are typed anew.
+            self._queue.forget_taken()
+        return bool(found) and found[0].human and says_no_more(events, found)
+
+    def state(self) -> JsonObject | None:
+        """Return what is remembered; None where that is too much to keep."""
+        state = self._queue.state()
+        size = sum(len(words) for words, *_ in state["waiting"]) + 16 * len(state["moves"])
+        return state if size <= _LARGEST else None
+
+    def restore(self, state: JsonObject) -> None:
+        """Go on from what `state` gave."""
+        self._queue.restore(state)

@@ -1,0 +1,54 @@
+"""What becomes of an error that ends the work on one file: it is told as that file's, and the rest goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pond.codec.report import Report
+from pond.diagnostics.diagnostic import Diagnostic, PondError
+from pond.diagnostics.interrupt import interrupt_behind
+from pond.diagnostics.span import Span
+from pond.model.json_text import NotJson
+
+_REPORT_IT = "this is a mistake in pond; please report it with this line and, if you can share it, the file"
+_LONGEST = 200  # characters of an error's own text
+
+
+@contextmanager
+def contained(report: Report, name: str, *through: type[Exception]) -> Iterator[None]:
+    """Do the work on one file; whatever goes wrong is in the report, but for what has to come `through`."""
+    try:
+        yield
+    except through:
+        raise
+    except Exception as error:
+        report.diagnostics += told(error, name)
+
+
+def told(error: Exception, name: str) -> tuple[Diagnostic, ...]:
+    """Return what to tell of an error that ended the work on a file; an interrupt is no such thing, and is raised."""
+    if (stop := interrupt_behind(error)) is not None:
+        raise stop from None
+    where = Span(name, 0)
+    match error:
+        case PondError():
+            return error.diagnostics
+        case NotJson():
+            return (Diagnostic(error.code, str(error), where),)
+        case OSError():
+            return (Diagnostic("source-unreadable", (error.strerror or str(error)).lower(), where),)
+        case MemoryError():
+            return (Diagnostic("source-too-large", "there is not enough memory for it", where),)
+    return (Diagnostic("internal", f"an unexpected error: {_brief(error)}", where, help=_REPORT_IT),)
+
+
+def _brief(error: Exception) -> str:
+    """Return an error in one line that a developer can use and a terminal can show."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in str(error)).split())[:_LONGEST]
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    line = f" ({os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno})" if place is not None else ""
+    return f"{type(error).__name__}{': ' if text else ''}{text}{line}"
