@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
-from pond.model.json_text import JsonObject, decode_unproved, encode
+from pond.model.json_text import JsonObject, decode_stored, encode
 from pond.sessions.stored_text import from_stored, to_stored
 from pond.sessions.tables import LEDGER
 from pond.substrate import predicate, read, write
@@ -19,7 +19,7 @@ def notes(store: Store, kind: str) -> dict[str, JsonObject]:
     """Return all notes of a kind, by what they are about."""
     rows = read.rows(store, LEDGER, ["id", "value"], predicate.equals("kind", kind))
     pairs = zip(rows["id"].to_pylist(), rows["value"].to_pylist(), strict=True)
-    return {from_stored(id): decode_unproved(value.encode(), lambda _: None) for id, value in pairs}
+    return {from_stored(id): decode_stored(value) for id, value in pairs}
 
 
 def note(store: Store, kind: str, values: Mapping[str, JsonObject]) -> None:

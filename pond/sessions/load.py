@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import groupby
 
-from pond.model.json_text import Json, JsonObject, decode_unproved
+from pond.model.json_text import Json, JsonObject, decode_stored
+from pond.sessions.integrity import named_by
 from pond.sessions.payloads import texts_at, unpack, unpack_known
 from pond.sessions.rows import LAST, SLOT
 from pond.sessions.stored_text import from_micros, from_stored
@@ -155,7 +156,7 @@ def _owner(row: JsonObject, records: list[list[JsonObject]]) -> list[JsonObject]
 def _goes_on(row: JsonObject) -> bool:
     if '"with":true' not in row["options"]:
         return False
-    pond = json_value(row["options"]).get("pond")
+    pond = decode_stored(row["options"]).get("pond")
     return type(pond) is dict and pond.get("with") is True
 
 
@@ -205,7 +206,10 @@ def _records_at(here: str, position: int, count: int) -> str | None:
 
 
 def _payloads(store: Store, session_id: str, rows: list[JsonObject]) -> list[bytes]:
-    """Return the payload of each row; one that stands in the session more than once is stored with the first."""
+    """Return the payload of each row; one that stands in the session more than once is stored with the first.
+
+    Raise SourceFault where one is not what its hash names.
+    """
     holders = {row["data_hash"]: row[read.ROW] for row in rows if row["data_size"] is not None}
     elsewhere = sorted({row["data_hash"] for row in rows} - holders.keys())
     if elsewhere:
@@ -213,9 +217,11 @@ def _payloads(store: Store, session_id: str, rows: list[JsonObject]) -> list[byt
         where = predicate.all_of(here, predicate.one_of("data_hash", elsewhere), "data_size IS NOT NULL")
         found = read.rows(store, PARTS, ["data_hash"], where, row_ids=True)
         holders |= dict(zip(found["data_hash"].to_pylist(), found[read.ROW].to_pylist(), strict=True))
-    hashes = sorted({row["data_hash"] for row in rows})
+    hashes = sorted(holders.keys() & {row["data_hash"] for row in rows})
     data = dict(zip(hashes, read.blobs(store, PARTS, "data", [holders[h] for h in hashes]), strict=True))
-    return [data[row["data_hash"]] for row in rows]
+    first = {row["data_hash"]: row["id"] for row in reversed(rows)}
+    whole = {digest: named_by(digest, data.get(digest), stored_id(session_id), id) for digest, id in first.items()}
+    return [whole[row["data_hash"]] for row in rows]
 
 
 def _events(session_id: str, rows: list[JsonObject], parts: dict[str, list[JsonObject]]) -> list[JsonObject]:
@@ -228,7 +234,7 @@ def _events(session_id: str, rows: list[JsonObject], parts: dict[str, list[JsonO
         message = _message_event(session_id, row)
         events.append(message)
         if row["payloads"] is not None:
-            waiting.append((message, json_value(row["payloads"])))
+            waiting.append((message, decode_stored(row["payloads"])))
         for part in parts.get(row["id"], ()):
             event, places = _part_event(session_id, message["id"], part)
             texts |= {(number, index): text for index, text in enumerate(texts_at(event, places))}
@@ -247,7 +253,7 @@ def _session_event(row: JsonObject) -> JsonObject:
     event["source_agent"] = from_stored(row["source_agent"])
     fill_time(event, "created_at", row)
     event["project"] = from_stored(row["project"])
-    event["options"] = json_value(row["options"])
+    event["options"] = decode_stored(row["options"])
     return event
 
 
@@ -256,19 +262,19 @@ def _message_event(session_id: str, row: JsonObject) -> JsonObject:
     fill_time(event, "timestamp", row)
     if row["content"] is not None:
         event["content"] = from_stored(row["content"])
-    event["options"] = json_value(row["options"])
+    event["options"] = decode_stored(row["options"])
     return event
 
 
 def _part_event(session_id: str, message_id: str, row: JsonObject) -> tuple[JsonObject, list[Json]]:
-    variant: JsonObject = json_value(row["variant_data"])
+    variant: JsonObject = decode_stored(row["variant_data"])
     places: list[Json] = []
     if row["payloads"] is not None:
-        places = json_value(row["payloads"])
+        places = decode_stored(row["payloads"])
         variant = unpack(variant, row["data"], places)
     event: JsonObject = {
         "kind": "part", "id": from_stored(row["id"]), "session_id": session_id, "message_id": message_id,
-        "type": row["type"], **variant, "provenance": row["provenance"], "options": json_value(row["options"]),
+        "type": row["type"], **variant, "provenance": row["provenance"], "options": decode_stored(row["options"]),
     }  # fmt: skip
     return event, places
 
@@ -286,7 +292,3 @@ def with_micros(table: Json, column: str) -> list[JsonObject]:
     index = table.schema.get_field_index(column)
     rows: list[JsonObject] = table.set_column(index, column, table[column].cast("int64")).to_pylist()
     return rows
-
-
-def json_value(text: str) -> Json:
-    return decode_unproved(text.encode(), lambda _: None)

@@ -13,7 +13,7 @@ from pond.sessions.search_text import search_text
 from pond.sessions.stored_text import from_micros, to_micros, to_stored
 
 SLOT = 1 << 24  # messages that one source record may become, without running into the next record's places
-LAST = 1 << 62  # where the files beside a session stand: after every record there may ever be
+LAST = 1 << 62  # where stands what is in other files than the session's: after every record there may ever be
 
 _TIME = pa.timestamp("us", "UTC")
 # The columns as readers send them: those of the tables, less what is filled in later.
@@ -37,6 +37,7 @@ _OWN = frozenset(("kind", "id", "session_id", "message_id", "type", "provenance"
 _MAY_HOLD_PAYLOADS = ("file", "tool_result")
 _PLAIN = len("2026-01-02T03:04:05.678Z")
 _NOTHING = encode({})
+_BESIDE = ("beside", "listed")  # labels of what stands in other files than the session's own
 
 Titler = Callable[[JsonObject], str | None]
 
@@ -66,14 +67,39 @@ def _time(text: str | None) -> tuple[int | None, str | None]:
     return micros, None if plain or from_micros(micros) == text else to_stored(text)
 
 
+class Places:
+    """Where the records of a session belong: where their log had them, or one after the other."""
+
+    def __init__(self) -> None:
+        self._next = self._beside = 0  # the place after the last record, and how many files lay beside the session
+
+    def of(self, head: JsonObject) -> int:
+        """Return the position of a record, given its first event."""
+        pond = head["options"].get("pond")
+        seq = pond.get("seq") if type(pond) is dict else None
+        if type(pond) is dict and pond.get("as") in _BESIDE:
+            self._beside += 1
+            return LAST + self._beside
+        place = seq if type(seq) is int and 0 <= seq < SLOT else self._next
+        self._next = max(self._next, place + 1)
+        return place * SLOT
+
+
 class Rows:
     """Collects the rows of one session's messages and parts."""
 
-    def __init__(self, session: JsonObject, title_of: Titler | None = None) -> None:
+    def __init__(
+        self,
+        session: JsonObject,
+        title_of: Titler | None = None,
+        after: int = 0,
+        taken: frozenset[str] = frozenset(),
+    ) -> None:
         self._session_id, self._agent = to_stored(session["id"]), to_stored(session["source_agent"])
         self._project = to_stored(session["project"])
-        self._next, self._title_of = 0, title_of  # the place after the last record taken
-        self._beside = 0
+        self._places, self._title_of = Places(), title_of
+        self._first = after * SLOT  # so many records are stored already, whatever ids they have there
+        self._taken = taken  # the ids that they have there
         self._hashes: set[str] = set()  # payloads of this session that have a row
         self._clear()
 
@@ -91,7 +117,11 @@ class Rows:
 
     def take(self, group: list[JsonObject]) -> None:
         """Take the events of one source record: its messages, each followed by its parts."""
-        position = self._position(group[0])
+        position = self._places.of(group[0])
+        if position < self._first:
+            return
+        if self._taken and position < LAST:  # the ids of files beside a session say what they hold
+            group = _apart(group, self._taken)
         known: dict[str, tuple[int, int]] = {}
         parts: list[JsonObject] = []
         head = None
@@ -105,16 +135,6 @@ class Rows:
                 position += 1
                 parts = []
             head = event
-
-    def _position(self, head: JsonObject) -> int:
-        pond = head["options"].get("pond")
-        seq = pond.get("seq") if type(pond) is dict else None
-        if type(pond) is dict and pond.get("as") == "beside":
-            self._beside += 1
-            return LAST + self._beside
-        place = seq if type(seq) is int and 0 <= seq < SLOT else self._next
-        self._next = max(self._next, place + 1)
-        return place * SLOT
 
     def _message(
         self, event: JsonObject, parts: list[JsonObject], position: int, known: dict[str, tuple[int, int]], number: int
@@ -133,7 +153,7 @@ class Rows:
         self._messages.append(
             (
                 self._session_id, message_id, position, micros, spelled, role, self._agent, self._project,
-                None if content is None else to_stored(content), search_text(role, parts) if parts else None,
+                None if content is None else to_stored(content), search_text(event, parts) if parts else None,
                 None if title is None else to_stored(title), text, places,
             )
         )  # fmt: skip
@@ -174,6 +194,31 @@ class Rows:
         made = _batch(self._messages, MESSAGE), _batch(self._parts, PART)
         self._clear()
         return made
+
+
+def _apart(group: list[JsonObject], taken: frozenset[str]) -> list[JsonObject]:
+    """Return the events of a record with ids that no stored message has.
+
+    An id that is made from a record's text counts how often that came. A copy that spells an equal record otherwise
+    counts differently, and would give a new record the id of a stored one.
+    """
+    names: dict[str, str] = {}
+    for event in group:
+        if event["kind"] == "message" and event["id"] in taken:
+            number = 2
+            while (name := f"{event['id']}~{number}") in taken:
+                number += 1
+            names[event["id"]] = name
+    return [_named(event, names) for event in group] if names else group
+
+
+def _named(event: JsonObject, names: dict[str, str]) -> JsonObject:
+    if event["kind"] == "message":
+        return {**event, "id": names.get(event["id"], event["id"])}
+    own = event["message_id"]
+    return (
+        {**event, "message_id": names[own], "id": names[own] + event["id"].removeprefix(own)} if own in names else event
+    )
 
 
 def _batch(rows: list[tuple[Json, ...]], schema: pa.Schema) -> pa.RecordBatch:

@@ -10,12 +10,14 @@ from pond.model.json_text import JsonObject
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def search_text(role: str, parts: Iterable[JsonObject]) -> str | None:
+def search_text(message: JsonObject, parts: Iterable[JsonObject]) -> str | None:
     """Return what person and model said in a message, its parts in order; None where there is nothing to see.
 
-    What the harness put there is not searched (model-part-provenance), nor are reasoning, tool calls and results.
+    What the harness put there is not searched (model-part-provenance), nor are reasoning, tool calls and results; nor
+    is a prompt that an earlier message says.
     """
-    if role == "system" or role == "tool":
+    role = message["role"]
+    if role == "system" or role == "tool" or (role == "user" and says_again(message["options"])):
         return None
     texts: list[str] = []
     for part in parts:
@@ -28,6 +30,12 @@ def search_text(role: str, parts: Iterable[JsonObject]) -> str | None:
                 texts.append(part["media_type"])
     text = _indexable("\n".join([text for text in texts if text and not text.isspace()]))
     return text if text and not text.isspace() else None
+
+
+def says_again(options: JsonObject) -> bool:
+    """Tell whether a message only says a prompt that an earlier one says."""
+    pond = options.get("pond")
+    return type(pond) is dict and pond.get("again") is True
 
 
 def _indexable(text: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pond.model.json_text import Json, JsonObject, encode
+from pond.model.json_text import Json, JsonObject, decode_stored, encode
 from pond.sessions import base64_text
-from pond.sessions.load import fill_time, json_value, stored_id, with_micros
+from pond.sessions.load import fill_time, stored_id, with_micros
+from pond.sessions.search_text import says_again
 from pond.sessions.stored_text import from_stored
 from pond.sessions.tables import MESSAGES, PARTS
 from pond.substrate import predicate, read
@@ -35,7 +36,21 @@ def summaries(store: Store, session_id: str, wanted: pa.Table, *, injected: bool
     shown = None if injected else predicate.equals("provenance", "conversational")
     parts = _parts(store, predicate.all_of(here, predicate.one_of("message_id", ids), shown))
     rows.sort(key=lambda row: (row["position"], row["id"]))
-    return [_summary(row, parts.get(row["id"], [])) for row in rows]
+    again = _said_again(store, here, [row["id"] for row in rows if _may_say_again(row, parts.get(row["id"], []))])
+    return [_summary(row, parts.get(row["id"], []), row["id"] in again) for row in rows]
+
+
+def _may_say_again(row: JsonObject, parts: list[JsonObject]) -> bool:
+    return row["search_text"] is None and any(part["provenance"] == "conversational" for part in parts)
+
+
+def _said_again(store: Store, here: str | None, ids: list[str]) -> set[str]:
+    """Return which of some messages only say a prompt that an earlier one says."""
+    if not ids:
+        return set()
+    where = predicate.all_of(here, predicate.equals("role", "user"), predicate.one_of("id", ids))
+    rows = read.rows(store, MESSAGES, ("id", "options"), where).to_pylist()
+    return {row["id"] for row in rows if says_again(decode_stored(row["options"]))}
 
 
 def _parts(store: Store, where: str | None) -> dict[str, list[JsonObject]]:
@@ -46,22 +61,23 @@ def _parts(store: Store, where: str | None) -> dict[str, list[JsonObject]]:
     return parts
 
 
-def _summary(row: JsonObject, parts: list[JsonObject]) -> JsonObject:
+def _summary(row: JsonObject, parts: list[JsonObject], again: bool) -> JsonObject:
     summary: JsonObject = {"id": from_stored(row["id"]), "role": row["role"]}
     fill_time(summary, "timestamp", row)
     said = row["search_text"] if row["content"] is None else from_stored(row["content"])
-    return {**summary, "text": said or "", "parts_summary": parts}
+    summary |= {"text": said or "", "parts_summary": parts}
+    return summary | {"again": True} if again else summary
 
 
 def _part_summary(row: JsonObject) -> JsonObject:
-    variant: JsonObject = json_value(row["variant_data"])
+    variant: JsonObject = decode_stored(row["variant_data"])
     summary: JsonObject = {"id": from_stored(row["id"]), "type": row["type"], "provenance": row["provenance"]}
     name = variant.get("file_name" if row["type"] == "file" else "name")
     if name is not None:
         summary["name"] = name
     if "media_type" in variant:
         summary["media_type"] = variant["media_type"]
-    packed = sum(length for _, length, _ in json_value(row["payloads"])) if row["payloads"] else 0
+    packed = sum(length for _, length, _ in decode_stored(row["payloads"])) if row["payloads"] else 0
     return {**summary, "size_bytes": _size(row["type"], variant) + packed}
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from pond.substrate.table import Index, Table, blob, key, packed
 
 DIMENSIONS = 384  # of the vectors that an embedding model makes of `search_text`; null until one does
+VERSION = 2  # of all tables: nothing is released, so a lake of an earlier one is refused and made anew
 _LONG, _SHORT = 1 << 18, 1 << 16  # read a session at a time, and read in single rows
 _TIME = pa.timestamp("us", "UTC")
 
@@ -33,7 +34,7 @@ SESSIONS = Table(
         packed("options", _SHORT),
         pa.field("ingested_at", _TIME),
     ),
-    version=1,
+    version=VERSION,
     indexes=(Index("parent_session_id", "BTREE"), Index("source_agent", "BITMAP"), Index("project", "BITMAP")),
 )
 
@@ -60,7 +61,7 @@ MESSAGES = Table(
         packed("options", _LONG),
         _text("payloads"),
     ),
-    version=1,
+    version=VERSION,
     # No index on time: at a million rows a wide range is answered faster without one.
     indexes=(
         Index("session_id", "BTREE"),
@@ -69,6 +70,7 @@ MESSAGES = Table(
         Index("project", "BITMAP"),
         Index("search_text", "INVERTED", _WORDS),
     ),
+    derived=frozenset(("search_text", "title", "vector", "embedding_model")),
 )
 
 PARTS = Table(
@@ -88,10 +90,10 @@ PARTS = Table(
         pa.field("data_size", pa.int64()),
         blob("data"),
     ),
-    version=1,
+    version=VERSION,
     indexes=(Index("session_id", "BTREE"), Index("type", "BITMAP")),
 )
 
-LEDGER = Table("ledger", (key("kind", 1), key("id", 2), packed("value", _SHORT)), version=1)
+LEDGER = Table("ledger", (key("kind", 1), key("id", 2), packed("value", _SHORT)), version=VERSION)
 
 TABLES = (SESSIONS, MESSAGES, PARTS, LEDGER)

@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pond.model.json_text import JsonObject
+from pond.sessions.rows import LAST, SLOT
+from pond.sessions.stored_text import to_stored
 from pond.sessions.tables import MESSAGES, PARTS, SESSIONS, TABLES
 from pond.substrate import predicate, read, upkeep, write
 from pond.substrate.store import Store
@@ -36,6 +38,15 @@ def message_ids(store: Store, session_ids: Iterable[str]) -> dict[str, set[str]]
     return found
 
 
+def session_ids_of_messages(store: Store, wanted: Sequence[str]) -> set[str]:
+    """Return which of these sessions, ids as stored, have a message: also one that an interrupted run left."""
+    if not wanted:
+        return set()
+    return set(
+        read.rows(store, MESSAGES, ["session_id"], predicate.one_of("session_id", wanted))["session_id"].to_pylist()
+    )
+
+
 def write_rows(
     store: Store, messages: pa.Table, parts: pa.Table, stored: dict[str, set[str]] | None = None
 ) -> tuple[int, int]:  # fmt: skip
@@ -55,15 +66,50 @@ def write_rows(
     return new_messages, new_parts
 
 
-def write_sessions(store: Store, rows: Sequence[JsonObject]) -> int:
-    """Store the rows of sessions whose messages are all stored; return how many were new."""
-    ids = [row["id"] for row in rows]
-    stored: set[str] = set()
+def placed(store: Store, session_id: str) -> dict[str, int]:
+    """Return the messages of a session by their ids, with their places; all as stored."""
+    rows = read.rows(store, MESSAGES, ["id", "position"], predicate.equals("session_id", session_id))
+    return dict(zip(rows["id"].to_pylist(), rows["position"].to_pylist(), strict=True))
+
+
+def record_count(places: Iterable[int]) -> int:
+    """Return how many records of its log a session has, given the places of its messages."""
+    return max((place for place in places if place < LAST), default=-1) // SLOT + 1
+
+
+def payload_hashes(store: Store, session_id: str) -> frozenset[str]:
+    """Return the payloads that a session holds."""
+    held = predicate.all_of(predicate.equals("session_id", session_id), "data_size IS NOT NULL")
+    return frozenset(read.rows(store, PARTS, ["data_hash"], held)["data_hash"].to_pylist())
+
+
+def session_ids(store: Store, wanted: Iterable[str]) -> set[str]:
+    """Return which of these ids, as stored, are ids of stored sessions."""
+    ids = sorted(wanted)
+    found: set[str] = set()
     for start in range(0, len(ids), _AT_ONCE):
         where = predicate.one_of("id", ids[start : start + _AT_ONCE])
-        stored |= set(read.rows(store, SESSIONS, ["id"], where)["id"].to_pylist())
+        found |= set(read.rows(store, SESSIONS, ["id"], where)["id"].to_pylist())
+    return found
+
+
+def write_sessions(store: Store, rows: Sequence[JsonObject]) -> int:
+    """Store the rows of sessions whose messages are all stored; return how many were new."""
+    stored = session_ids(store, (row["id"] for row in rows))
     new = {row["id"]: row for row in rows if row["id"] not in stored}
     return write.insert(store, SESSIONS, pa.Table.from_pylist(list(new.values()), schema=SESSIONS.schema))
+
+
+def correct_sessions(store: Store, rows: Sequence[tuple[str, JsonObject]]) -> None:
+    """Write sessions whose sources have told more of them since; a project goes onto their messages, too.
+
+    The messages come first: an interrupted run finds the session as it was, and does both again.
+    """
+    for before, row in rows:
+        if row["project"] != to_stored(before):
+            here = predicate.equals("session_id", row["id"])
+            write.correct(store, MESSAGES, "project", row["project"], here)
+    write.replace(store, SESSIONS, pa.Table.from_pylist([row for _, row in rows], schema=SESSIONS.schema))
 
 
 def _unstored(table: pa.Table, message: str, stored: dict[str, set[str]]) -> pa.Table:

@@ -11,10 +11,10 @@ from typing import Literal, TypeVar
 from lance.commit import CommitConflictError
 
 from pond.diagnostics.diagnostic import PondError
-from pond.substrate.signals import Conflict, Damaged, LakeError, Refused, Unavailable
+from pond.substrate.signals import Conflict, Damaged, Exhausted, LakeError, Refused, Unavailable
 
 Result = TypeVar("Result")
-Meaning = Literal["race", "final", "refused", "damaged", "gone", "passing"]
+Meaning = Literal["race", "exhausted", "final", "refused", "damaged", "gone", "passing"]
 
 ATTEMPTS = 6
 _LONGEST = 60.0  # seconds after which no further attempt begins; one attempt at a dead server takes a while by itself
@@ -29,6 +29,12 @@ _FINAL = (
     r"status code: (?:400|401|403)|<code>(?:accessdenied|invalidaccesskeyid|signaturedoesnotmatch|expiredtoken)|"
     r"nosuchbucket|no object store provider|builder error|generic config error|credential"
 )
+# Threads, memory, open files: a panic over them says nothing about what is stored, nor does what it leaves behind.
+_EXHAUSTED = (
+    r"resource temporarily unavailable|os error 11\b|cannot allocate memory|os error 12\b|out of memory|"
+    r"too many open files|os error 2[34]\b|failed to spawn|spawn thread|can't start new thread|"
+    r"failed to (?:build|create|start) .{0,40}runtime|memory allocation of|previously been poisoned|poisonerror"
+)
 _PASSING = r"error sending request|response body error|error decoding response body|status code: (?:408|429|5\d\d)"
 _DAMAGED = (
     r"corrupt|invalid magic|magic number|sufficient data|file size is too small|invalid range|fill whole buffer|"
@@ -38,13 +44,14 @@ _GONE = r"\bnot found: \S+\.(?:lance|manifest|blob|arrow|bin|txn)(?=[,\s]|$)"
 _REFUSED = r"invalid user input|different schema|unknown \S+ index parameter"
 _MEANINGS: tuple[tuple[Meaning, re.Pattern[str]], ...] = (
     ("race", re.compile(_LOST_RACE, re.I)),
+    ("exhausted", re.compile(_EXHAUSTED, re.I)),
     ("final", re.compile(_FINAL, re.I)),
     ("passing", re.compile(_PASSING, re.I)),
     ("damaged", re.compile(_DAMAGED, re.I)),
     ("gone", re.compile(_GONE, re.I)),
     ("refused", re.compile(_REFUSED, re.I)),
 )
-_LASTING = ("final", "damaged", "refused")  # waiting cannot help
+_LASTING = ("exhausted", "final", "damaged", "refused")  # waiting cannot help
 
 
 def steadily(what: str, call: Callable[[], Result], renew: Callable[[], object] = lambda: None) -> Result:
@@ -96,6 +103,8 @@ def meaning_of(error: BaseException) -> Meaning:
 def _signal(meaning: Meaning, what: str, reason: str, attempt: int) -> LakeError:
     if meaning == "race":
         return Conflict(what, attempt)
+    if meaning == "exhausted":
+        return Exhausted(what, reason)
     if meaning in ("damaged", "gone"):
         return Damaged(what, reason)
     return Refused(what, reason) if meaning == "refused" else Unavailable(what, reason, attempt)

@@ -32,6 +32,14 @@ class Unavailable(LakeError):
         super().__init__(Diagnostic("lake-unavailable", f"{what}: {reason}{times}", help=help))
 
 
+class Exhausted(LakeError):
+    """The system has no threads, memory or open files left for Lance; what is stored is not concerned."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        help = "free memory or raise the limits (`ulimit -a`), then run the command again; what was stored stays stored"
+        super().__init__(Diagnostic("lake-exhausted", f"{what}: {reason}", help=help))
+
+
 class Damaged(LakeError):
     """The stored bytes are not what Lance wrote."""
 
@@ -56,8 +64,19 @@ class Newer(LakeError):
         super().__init__(Diagnostic("lake-newer", what, help="install a newer pond; nothing was changed"))
 
 
+class Older(LakeError):
+    """An earlier pond wrote this table."""
+
+    def __init__(self, table: str, found: str, known: int) -> None:
+        what = f"table `{table}` has schema version {found}, this pond needs {known}"
+        help = (
+            "move the lake away and run `pond sync` again; sessions that no client has any more need the earlier pond"
+        )
+        super().__init__(Diagnostic("lake-older", what, help=f"{help}; nothing was changed"))
+
+
 class Missing(LakeError, UsageError):
     """There is no lake at the place named: nothing went wrong, the request names another place."""
 
     def __init__(self, place: str) -> None:
-        super().__init__(Diagnostic("lake-missing", f"no lake at `{place}`", help="`pond ingest` makes one"))
+        super().__init__(Diagnostic("lake-missing", f"no lake at `{place}`"))

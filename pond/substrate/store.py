@@ -16,7 +16,7 @@ from lance.file import LanceFileSession
 
 from pond.substrate.catalog import Catalog
 from pond.substrate.retry import steadily
-from pond.substrate.signals import Damaged, Missing, Newer
+from pond.substrate.signals import Damaged, Missing, Newer, Older
 from pond.substrate.table import VERSION, Table
 
 _STALE_AFTER = 3.0  # seconds an object store's manifest may be behind (lance-handle-freshness); a local one: none
@@ -98,6 +98,7 @@ class Store:
 
     def _keep(self, table: Table, handle: Any) -> None:
         _known(table, handle)
+        _complete(table, handle)
         self._open[table.name], self._checked[table.name] = handle, self._clock()
 
     def _try_open(self, table: Table) -> Any | None:
@@ -150,7 +151,7 @@ class Store:
 
     def _make(self, table: Table) -> Any:
         if self.catalog.is_local:
-            steadily("making the lake", lambda: os.makedirs(self.catalog.place, exist_ok=True))
+            steadily("making the lake", lambda: _make_private(self.catalog))
         try:
             handle = steadily(f"making `{table.name}`", lambda: self._create(table))
         except _Exists:  # another process made it at the same moment: theirs is as good
@@ -187,6 +188,13 @@ def write_apart(place: str, table: Table, batches: Iterator[pa.RecordBatch]) -> 
     lance.write_dataset(reader, place, mode="create", data_storage_version="2.2", enable_stable_row_ids=True)
 
 
+def _make_private(catalog: Catalog) -> None:
+    """Make the lake's directories before Lance would: its owner's alone, whatever umask a library runs under."""
+    folders = [catalog.place] if catalog.namespace is None else [os.path.dirname(catalog.place), catalog.place]
+    for folder in folders:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+
+
 class _Exists(Exception):
     """Another process made the table first."""
 
@@ -207,6 +215,24 @@ def _known(table: Table, handle: Any) -> None:
         raise Damaged(f"opening `{table.name}`", f"expected a schema version, found `{found}`")
     if int(found) > table.version:
         raise Newer(table.name, found, table.version)
-    missing = sorted(set(table.schema.names) - set(handle.schema.names))
+    if int(found) < table.version:
+        raise Older(table.name, found, table.version)
+    missing = sorted(set(table.schema.names) - set(handle.schema.names) - table.derived)
     if missing:
         raise Damaged(f"opening `{table.name}`", f"expected column `{missing[0]}`, found none")
+
+
+def _complete(table: Table, handle: Any) -> None:
+    """Add the derived columns that an earlier pond did not know: empty, and without a new schema version."""
+
+    def add() -> None:
+        missing = [field for field in table.columns if field.name in table.derived - set(handle.schema.names)]
+        try:
+            if missing:
+                handle.add_columns(pa.schema(missing))
+        except OSError as error:
+            if "already exists" not in str(error).lower():
+                raise
+            handle.checkout_latest()  # another process came first
+
+    steadily(f"adding columns to `{table.name}`", add, handle.checkout_latest)

@@ -65,6 +65,7 @@ class Table:
     columns: tuple[pa.Field, ...]
     version: int
     indexes: tuple[Index, ...] = ()
+    derived: frozenset[str] = frozenset()  # columns made from others: a table without one gets it, empty, in place
 
     @property
     def schema(self) -> pa.Schema:

@@ -6,9 +6,9 @@ looked through one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
@@ -20,6 +20,8 @@ from pond.substrate.table import Index, Table
 FRAGMENTS = 50  # a commit slows down with the number of fragments; beyond this many they are put together
 SEGMENTS = 8  # parts an index may have before they are merged: adding one is cheap, asking many is not
 _BEGUN = ".tmp"  # how a file is called in a directory until it is whole
+_SLACK = timedelta(seconds=1)  # between our clock's look and Lance's
+_INDEXES = "_indices/"
 _HINT = "_versions/latest_version_hint.json"  # beside the manifests, of no version in particular
 
 Result = TypeVar("Result")
@@ -39,13 +41,20 @@ class IndexHealth:
 
 @dataclass(frozen=True)
 class TableHealth:
-    """How a table stands: rows, files, bytes (all versions, indexes included) and its indexes."""
+    """How a table stands: rows, files, bytes (all versions, indexes included) and its indexes.
+
+    Of the bytes, `index_bytes` are those of the newest version's indexes, and `old_bytes` those of older versions,
+    which it replaced at `since` (UTC).
+    """
 
     rows: int
     fragments: int
     versions: int
     bytes: int
     indexes: list[IndexHealth]
+    index_bytes: int = 0
+    old_bytes: int = 0
+    since: str = ""
 
 
 # --- indexes ----------------------------------------------------------------------------------------------------------
@@ -101,19 +110,30 @@ def compact(store: Store, table: Table, *, beyond: int = 1) -> bool:
 
 
 def clean(store: Store, table: Table, older_than: timedelta, *, alone: bool = False) -> int:
-    """Delete the files of versions older than that; return the bytes freed. The newest version always stays.
+    """Delete the files of versions that were replaced longer ago than that; return the bytes freed.
 
-    With `alone` also what unfinished writes left, which cannot be told from what another process is writing just now.
+    A version that was the newest until a moment ago may be read by somebody, however old it is itself. With `alone`
+    also what unfinished writes left, which cannot be told from what another process is writing just now.
     """
     stats = _on(
         store, table, "cleaning",
         lambda handle: handle.cleanup_old_versions(
-            older_than=older_than, delete_unverified=alone, error_if_tagged_old_versions=False
+            older_than=_age(handle, older_than), delete_unverified=alone, error_if_tagged_old_versions=False
         ),
     )  # fmt: skip
     if alone:
         _remove_begun(store, table)
     return int(stats.bytes_removed)
+
+
+def _age(handle: Any, replaced: timedelta) -> timedelta:
+    """Return the age beyond which all versions were replaced longer ago than that."""
+    if not replaced:
+        return replaced
+    made = [version["timestamp"] for version in handle.versions()]
+    now = datetime.now()  # Lance tells local times
+    newest_then = max((time for time in made if now - time >= replaced), default=None)
+    return replaced if newest_then is None else now - newest_then + _SLACK
 
 
 def _remove_begun(store: Store, table: Table) -> None:
@@ -151,13 +171,18 @@ def _drop_others(handle: Any, table: Table) -> None:
 
 def leftovers(store: Store, table: Table) -> list[str]:
     """Return the files of a table that its newest version does not use."""
+    return _on(store, table, "listing", lambda handle: sorted(_unused(handle, _sizes(handle))))
 
-    def compare(handle: Any) -> list[str]:
-        used = set(handle.tracked_files(min_version=handle.version).read_all()["path"].to_pylist()) | {_HINT}
-        there = handle.all_files().read_all()["path"].to_pylist()
-        return sorted(path for path in there if path not in used and _owner(path) not in used)
 
-    return _on(store, table, "listing", compare)
+def _sizes(handle: Any) -> dict[str, int]:
+    """Return the files of a table, and how large each is."""
+    files = handle.all_files().read_all()
+    return dict(zip(files["path"].to_pylist(), files["size_bytes"].to_pylist(), strict=True))
+
+
+def _unused(handle: Any, paths: Iterable[str]) -> list[str]:
+    used = set(handle.tracked_files(min_version=handle.version).read_all()["path"].to_pylist()) | {_HINT}
+    return [path for path in paths if path not in used and _owner(path) not in used]
 
 
 def _owner(path: str) -> str:
@@ -174,10 +199,15 @@ def health(store: Store, table: Table, *, sizes: bool = True) -> TableHealth:
         return TableHealth(0, 0, 0, 0, [])
 
     def look(handle: Any) -> TableHealth:
-        size = sum(handle.all_files().read_all()["size_bytes"].to_pylist()) if sizes else 0
-        versions = len(handle.versions()) if sizes else 0
         indexes = [_index_health(handle, index) for index in table.indexes]
-        return TableHealth(handle.count_rows(), len(handle.get_fragments()), versions, size, indexes)
+        files = _sizes(handle) if sizes else {}
+        versions = handle.versions() if sizes else []
+        old = set(_unused(handle, files)) if sizes else set()
+        of_indexes = sum(size for path, size in files.items() if path.startswith(_INDEXES) and path not in old)
+        return TableHealth(
+            handle.count_rows(), len(handle.get_fragments()), len(versions), sum(files.values()), indexes, of_indexes,
+            sum(files[path] for path in old), versions[-1]["timestamp"].astimezone(UTC).isoformat() if versions else "",
+        )  # fmt: skip
 
     return _on(store, table, "looking at", look)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from pond.substrate import predicate
 from pond.substrate.retry import steadily
 from pond.substrate.store import Store
 from pond.substrate.table import Table
@@ -30,6 +31,26 @@ def replace(store: Store, table: Table, new: pa.Table) -> int:
     return _merged(
         store, table, new, lambda merge: merge.when_matched_update_all().when_not_matched_insert_all()
     )  # fmt: skip
+
+
+def correct(store: Store, table: Table, column: str, value: str, where: str) -> int:
+    """Give a text column another value in the rows that fit; return how many there were.
+
+    The one exception to lance-append-only in a session's tables: the project that messages are filtered by, which a
+    record may tell after a path has only suggested one.
+    """
+    fitting = f"({where}) AND {column} <> {predicate.text(value)}"
+
+    def update() -> int:
+        handle = store.handle(table)
+        if not handle.count_rows(fitting):
+            return 0
+        done = handle.update(
+            {column: predicate.text(value)}, where=fitting, conflict_retries=_RACES, retry_timeout=_PATIENCE
+        )
+        return int(done["num_rows_updated"])
+
+    return steadily(f"correcting `{table.name}`", update, lambda: store.renewed(table))
 
 
 def erase(store: Store, table: Table, where: str) -> int:

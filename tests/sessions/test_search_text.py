@@ -16,6 +16,10 @@ def text(text: str, provenance: str = "conversational") -> JsonObject:
     return part("text", provenance, text=text)
 
 
+def said_by(role: str, **marks: Json) -> JsonObject:
+    return {"kind": "message", "role": role, "options": {"pond": marks}}
+
+
 SAID = text("fix the login")
 OTHERS = [
     part("reasoning", text="thinking"),
@@ -50,24 +54,30 @@ OTHERS = [
     ],
 )
 def test_indexed_text(role: str, parts: list[JsonObject], indexed: str | None) -> None:
-    assert search_text(role, parts) == indexed
+    assert search_text(said_by(role), parts) == indexed
 
 
 @pytest.mark.rule("model-part-provenance")
 def test_what_the_harness_put_there_is_not_indexed() -> None:
     injected = [text("<reminder>", "injected"), part("file", "injected", media_type="text/plain", data="AAAA")]
-    assert search_text("user", injected) is None
-    assert search_text("user", [injected[0], SAID, injected[1]]) == "fix the login"
+    assert search_text(said_by("user"), injected) is None
+    assert search_text(said_by("user"), [injected[0], SAID, injected[1]]) == "fix the login"
+
+
+def test_a_prompt_is_indexed_where_it_is_said_first() -> None:
+    assert search_text(said_by("user", again=True), [SAID]) is None
+    assert search_text(said_by("user", again=False), [SAID]) == "fix the login"
+    assert search_text({"role": "user", "options": {"pond": "odd"}}, [SAID]) == "fix the login"
 
 
 @pytest.mark.parametrize("role", ["system", "tool"])
 def test_system_and_tool_messages_have_no_indexed_text(role: str) -> None:
-    assert search_text(role, [SAID]) is None
+    assert search_text(said_by(role), [SAID]) is None
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=())), max_size=4))
 def test_indexed_text_can_be_stored_and_shows_something(texts: list[str]) -> None:
-    found = search_text("user", [text(said) for said in texts])
+    found = search_text(said_by("user"), [text(said) for said in texts])
     if found is not None:
         found.encode("utf-8")
         assert "\0" not in found

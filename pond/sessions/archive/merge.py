@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pond.model.json_text import decode_stored, encode
 from pond.sessions import ledger
 from pond.sessions.archive.payloads import Payloads
 from pond.sessions.archive.select import with_children
+from pond.sessions.stored_text import from_stored
 from pond.sessions.tables import MESSAGES, PARTS, SESSIONS
 from pond.sessions.writing import message_ids
 from pond.substrate import predicate, read, write
@@ -29,7 +31,7 @@ class Plan:
     """Which sessions of an archive are to be merged; ids as stored."""
 
     taken: list[str] = field(default_factory=list)
-    other: list[str] = field(default_factory=list)  # stored with another client or project
+    names: dict[str, str] = field(default_factory=dict)  # what sessions are called in the lake, where they are renamed
     erased: list[str] = field(default_factory=list)  # erased from the lake earlier
     returned: list[str] = field(default_factory=list)  # erased earlier, and wanted back
 
@@ -39,13 +41,9 @@ def plan(archive: Store, lake: Store, bring_back: bool) -> Plan:
     made = Plan()
     noted = ledger.notes(lake, ledger.ERASED).keys()
     erased = noted if bring_back or not noted else _with_children(archive, noted)
-    for batch in read.batches(archive, SESSIONS, _SCOPE):
-        rows = list(zip(*(batch[name].to_pylist() for name in _SCOPE), strict=True))
-        stored = _scopes(lake, [row[0] for row in rows])
-        for id, *scope in rows:
-            if stored.get(id, scope) != scope:
-                made.other.append(id)
-            elif id in erased and not bring_back:
+    for batch in read.batches(archive, SESSIONS, ["id"]):
+        for id in batch["id"].to_pylist():
+            if id in erased and not bring_back:
                 made.erased.append(id)
             else:
                 made.taken.append(id)
@@ -62,9 +60,6 @@ def _with_children(archive: Store, erased: Iterable[str]) -> set[str]:
     return with_children(erased, children)
 
 
-_SCOPE = ("id", "source_agent", "project")
-
-
 def merge(archive: Store, lake: Store, made: Plan, step: Step, dry: bool) -> dict[str, int]:
     """Store the rows that are not stored yet; return how many of each table there were.
 
@@ -73,10 +68,10 @@ def merge(archive: Store, lake: Store, made: Plan, step: Step, dry: bool) -> dic
     """
     taken = pa.array(made.taken, pa.string())
     counts: dict[str, int] = {}
-    payloads = Payloads(archive, lake)
+    payloads = Payloads(archive, lake, made.names)
     for table, unstored in ((PARTS, _new_parts), (MESSAGES, _new_messages), (SESSIONS, _new_sessions)):
         counts[table.name] = 0
-        for rows in _portions(_taken(archive, table, taken, step), table):
+        for rows in _portions(_taken(archive, table, taken, made.names, step), table):
             new = unstored(lake, rows)
             if table is PARTS and not dry:
                 new = payloads.completed(new)
@@ -84,18 +79,38 @@ def merge(archive: Store, lake: Store, made: Plan, step: Step, dry: bool) -> dic
     return counts
 
 
-def _scopes(lake: Store, ids: list[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for start in range(0, len(ids), _AT_ONCE):
-        rows = read.rows(lake, SESSIONS, _SCOPE, predicate.one_of("id", ids[start : start + _AT_ONCE]))
-        found |= {row["id"]: [row["source_agent"], row["project"]] for row in rows.to_pylist()}
-    return found
-
-
-def _taken(archive: Store, table: Table, taken: pa.Array, step: Step) -> Iterator[pa.RecordBatch]:
+def _taken(
+    archive: Store, table: Table, taken: pa.Array, names: Mapping[str, str], step: Step
+) -> Iterator[pa.RecordBatch]:
     for batch in Snapshot(archive, table).batches():
-        yield batch.filter(pc.is_in(batch[table.keys[0]], value_set=taken))
+        rows = batch.filter(pc.is_in(batch[table.keys[0]], value_set=taken))
+        yield _renamed(rows, table, names) if names else rows
         step(batch.num_rows)
+
+
+def _renamed(rows: pa.RecordBatch, table: Table, names: Mapping[str, str]) -> pa.RecordBatch:
+    """Return rows with the names that their sessions, and the parents of these, have in the lake."""
+    if table is SESSIONS:
+        options = [
+            _with_own(text, id) if id in names else text
+            for id, text in zip(rows["id"].to_pylist(), rows["options"].to_pylist(), strict=True)
+        ]
+        rows = _with(rows, "options", options)
+        rows = _with(rows, "parent_session_id", [names.get(id, id) for id in rows["parent_session_id"].to_pylist()])
+    return _with(rows, table.keys[0], [names.get(id, id) for id in rows[table.keys[0]].to_pylist()])
+
+
+def _with(rows: pa.RecordBatch, column: str, values: list[str | None]) -> pa.RecordBatch:
+    index = rows.schema.get_field_index(column)
+    return rows.set_column(index, rows.schema.field(index), pa.array(values, pa.string()))
+
+
+def _with_own(options: str, id: str) -> str:
+    """Return a session's options that keep the id its client gave it."""
+    value = decode_stored(options)
+    marks = value.get("pond")
+    value["pond"] = {"id": from_stored(id), **(marks if type(marks) is dict else {})}
+    return encode(value).decode()
 
 
 def _portions(batches: Iterable[pa.RecordBatch], table: Table) -> Iterator[pa.Table]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
@@ -18,12 +18,14 @@ _AT_ONCE = 500  # ids in one question
 class Payloads:
     """Gives rows of an archive the payloads they would miss in the lake.
 
-    Within a session a payload is stored once. The lake may have stored the row that holds it from a source in which
-    that row held something else; then the first row that refers to it becomes its holder.
+    Within a session a payload is stored once. The lake may have stored the row that holds it in another form, by which
+    it held something else; then the first row that refers to it becomes its holder. `names` are those that sessions
+    of the archive have in the lake, where they are others.
     """
 
-    def __init__(self, archive: Store, lake: Store) -> None:
+    def __init__(self, archive: Store, lake: Store, names: Mapping[str, str]) -> None:
         self._archive, self._lake = archive, lake
+        self._own = {name: own for own, name in names.items()}
 
     def completed(self, new: pa.Table) -> pa.Table:
         """Return the rows that are about to be stored, with every payload that neither they nor the lake hold."""
@@ -33,7 +35,8 @@ class Payloads:
         missing -= {_key(row) for row in self._holders(self._lake, missing)}
         if not missing:
             return new
-        ids = {_key(row): row[read.ROW] for row in self._holders(self._archive, missing)}
+        own = {(self._own.get(session, session), digest): (session, digest) for session, digest in missing}
+        ids = {own[_key(row)]: row[read.ROW] for row in self._holders(self._archive, set(own))}
         data = dict(zip(ids, read.blobs(self._archive, PARTS, "data", list(ids.values())), strict=True))
         return _filled(new, rows, data)
 

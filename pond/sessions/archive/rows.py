@@ -9,10 +9,10 @@ from hashlib import sha256
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pond.model.json_text import Json, JsonObject
-from pond.model.json_text import decode_unproved as decode
+from pond.diagnostics.diagnostic import SourceFault
+from pond.model.event_shape import ALLOWED, PROVENANCES
+from pond.model.json_text import Json, JsonObject, decode_stored
 from pond.model.session_row import is_session
-from pond.model.validate import ALLOWED, PROVENANCES
 from pond.sessions import load
 from pond.sessions.archive.manifest import Extent
 from pond.sessions.archive.refusal import ArchiveError, shown
@@ -109,7 +109,7 @@ class RowCheck:
         _readable(PARTS, row, lambda: [from_stored(row["id"]), _object(row["options"])])
         variant = _readable(PARTS, row, lambda: _object(row["variant_data"]))
         if row["data"] is not None:
-            _readable(PARTS, row, lambda: unpack(variant, row["data"], decode(row["payloads"].encode(), _ignore)))
+            _readable(PARTS, row, lambda: unpack(variant, row["data"], decode_stored(row["payloads"])))
 
     def _payload(self, row: JsonObject) -> None:
         digest, size, data = row["data_hash"], row["data_size"], row["data"]
@@ -135,7 +135,7 @@ def content_bytes(table: Table, batch: pa.RecordBatch) -> int:
 
 
 def _object(text: str) -> JsonObject:
-    value = decode(text.encode(), _ignore)
+    value = decode_stored(text)
     if type(value) is not dict:
         raise ValueError(text)
     return value
@@ -144,10 +144,6 @@ def _object(text: str) -> JsonObject:
 def _time(row: JsonObject, name: str) -> str | None:
     spelled, micros = row[f"{name}_text"], row[name]
     return from_stored(spelled) if spelled is not None else None if micros is None else from_micros(micros)
-
-
-def _ignore(_: str) -> None:
-    """Read a key that stands twice as every reader reads it."""
 
 
 def _values(table: Table, batch: pa.RecordBatch) -> Iterator[JsonObject]:
@@ -169,7 +165,7 @@ def _readable(table: Table, row: JsonObject, read: Json) -> Json:
     """Return what reading a row gives, or raise: bytes that anybody may have written fail in many ways."""
     try:
         return read()
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, SourceFault):
         raise _unfit(table, "a row cannot be read", row["id"]) from None
 
 
