@@ -32,6 +32,7 @@ class Crew:
     def run(self, tasks: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
         """Yield (task, frame) as frames come; None is a task's last frame, DIED where its process died.
 
+        An exception among the frames is what ended the work on the task.
         Without processes, and where a task is near, the work is done here.
         """
         idle = list(self._members)
@@ -47,15 +48,13 @@ class Crew:
             if not busy:
                 return
             task, frame = self._frames.get()
-            if isinstance(frame, Exception):
-                raise frame
             yield task, frame
             if frame is None or frame is DIED:
                 member = busy.pop(id(task))
                 idle.append(member if frame is None else self._replaced(member))
 
     def _here(self, task: Any) -> Iterator[tuple[Any, Any]]:
-        for frame in self._work(task):
+        for frame in _answer(self._work, task):
             yield task, frame
         yield task, None
 
@@ -141,7 +140,7 @@ def _serve(work: Work, connection: socket.socket) -> None:
 def _answer(work: Work, task: Any) -> Iterator[Any]:
     try:
         yield from work(task)
-    except Exception as error:  # a fault of the program: the parent raises it
+    except Exception as error:  # it costs this task, and no other
         yield error
 
 

@@ -81,7 +81,7 @@ def _check(holds: bool, message: str, help: str = "") -> None:
 
 
 def _check_limit(limit: int) -> None:
-    _check(1 <= limit <= MOST, f"expected a limit of 1 to {MOST}, found {limit}", "`--after` leads to the next page")
+    _check(1 <= limit <= MOST, f"expected a limit of 1 to {MOST}, found {limit}", "a longer session comes in pages")
 
 
 def _session(store: Store, session_id: str) -> JsonObject:

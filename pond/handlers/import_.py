@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.span import Span
+from pond.handlers.arrivals import Arrivals, arrivals
 from pond.sessions import ledger
 from pond.sessions.archive import container
 from pond.sessions.archive.check import check
 from pond.sessions.archive.manifest import Manifest
 from pond.sessions.archive.merge import Plan, merge, plan
 from pond.sessions.archive.refusal import ArchiveError
+from pond.sessions.rows import session_row
 from pond.sessions.stored_text import from_stored
-from pond.sessions.writing import prepare
+from pond.sessions.writing import correct_sessions, prepare
 from pond.substrate.catalog import Catalog
 from pond.substrate.store import Store
 
@@ -49,10 +52,15 @@ def import_(
         held = _checked(path, Path(folder))
         archive = Store(Catalog(folder))
         made = plan(archive, store, erased)
+        arrived = arrivals(archive, store, made.taken)
+        made.names = arrived.names
         size = path.stat().st_size
         new = _merged(archive, store, held, made, dry_run, lambda share: progress(int(size * share), size))
+        if not dry_run:
+            now = time.time_ns() // 1000
+            correct_sessions(store, [(project, session_row(row, now)) for project, row in arrived.corrected])
     rows = {name: extent.rows for name, extent in held.tables.items()}
-    return Imported(rows, new, list(map(from_stored, made.erased)), _faults(path, made))
+    return Imported(rows, new, list(map(from_stored, made.erased)), _faults(path, made, arrived))
 
 
 def _checked(path: Path, folder: Path) -> Manifest:
@@ -67,6 +75,10 @@ def _checked(path: Path, folder: Path) -> Manifest:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(Diagnostic("source-unreadable", reason, Span(str(path), 0))) from None
     return held
+
+
+def _same_id(own: str, name: str, where: Span) -> Diagnostic:
+    return Diagnostic("lake-same-id", f"another session has the id `{own}`; this one is stored as `{name}`", where)
 
 
 def _merged(
@@ -87,12 +99,10 @@ def _merged(
     return new
 
 
-def _faults(path: Path, made: Plan) -> list[Diagnostic]:
-    what = "is stored with another client or project; the stored one stands, this one was left out"
+def _faults(path: Path, made: Plan, arrived: Arrivals) -> list[Diagnostic]:
     where = Span(str(path), 0)
-    faults = [Diagnostic("lake-immutable", f"session `{from_stored(id)}` {what}", where) for id in made.other]
+    faults = [_same_id(from_stored(id), from_stored(arrived.names[id]), where) for id in arrived.aside]
     if made.erased:
-        help = "`--erased` brings them back"
         message = "sessions that were erased from this lake were left out"
-        faults.append(Diagnostic("archive-erased", message, where, help=help, count=len(made.erased)))
+        faults.append(Diagnostic("archive-erased", message, where, count=len(made.erased)))
     return faults

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -11,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from pond.codec.convert import find_files
 from pond.codec.report import Report
+from pond.codec.surprise import contained, told
 from pond.config.settings import Settings
 from pond.handlers.crew import DIED, Crew
 from pond.handlers.memory import bound_memory
 from pond.handlers.reading import Ended, Task, read_source
 from pond.handlers.sources import Change
+from pond.model.json_text import JsonObject
 
 if TYPE_CHECKING:  # Lance is loaded after the reading processes are forked
     from pond.handlers.intake import Intake
@@ -31,7 +36,7 @@ class Request:
     inputs: Sequence[tuple[str, str | None]]
     project: str | None = None
     dry_run: bool = False
-    live: bool = False  # the sources are being written: one that does not say yet where it belongs is left for later
+    live: bool = False  # the sources are being written: a last line that is cut off may be completed
     processes: int | None = None
 
 
@@ -44,9 +49,9 @@ class Summary:
     new_sessions: int = 0
     new_messages: int = 0
     new_parts: int = 0
-    waiting: int = 0  # files that were only just begun
+    unfinished: int = 0  # files whose last line is still being written
     erased: int = 0  # sessions left out because they were erased
-    known_faults: int = 0  # reported when their file was first read; it is unchanged
+    known: list[JsonObject] = field(default_factory=list)  # problems of unchanged files, told when those were read
     report: Report = field(default_factory=Report)
 
 
@@ -59,6 +64,7 @@ class Found:
     client: str | None
     size: int = 0
     mtime_ns: int = 0
+    spool: Path | None = None  # what came by standard input
 
 
 Tick = Callable[[int, int, str], None]  # bytes behind us, bytes in all, and what was counted so far
@@ -76,22 +82,66 @@ def ingest(settings: Settings, request: Request, tick: Tick = _nothing) -> Summa
     """
     bound_memory()
     summary = Summary()
-    found = list(discover(request.inputs, summary.report))
-    total = sum(each.size for each in found)
-    count = request.processes or (os.cpu_count() or 1 if total >= _WORTH_PROCESSES else 1)
-    with closing(Crew(read_source, count if count > 1 else 0, lambda task: task.near)) as crew:
-        plan, intake = _opened(settings, request, summary)
-        done = _Done(total, tick, summary)
-        for task, frame in crew.run(_tasks(found, plan, done)):
-            if frame is DIED:
-                ended = Ended()
-                ended.report.error("output-failed", "the process that read it died", task.name)
-                intake.take(task, ended)
-            elif frame is not None:
-                intake.take(task, frame)
-                done.at(task, frame)
+    with tempfile.TemporaryDirectory(prefix="pond-") as spool:
+        found = list(discover(request.inputs, summary.report, Path(spool)))
+        total = sum(each.size for each in found)
+        count = request.processes or (os.cpu_count() or 1 if total >= _WORTH_PROCESSES else 1)
+        with closing(Crew(read_source, count if count > 1 else 0, lambda task: task.near)) as crew:
+            plan, intake = _opened(settings, request, summary)
+            done = _Done(total, tick, summary)
+            for task, frame in crew.run(_tasks(found, plan, done)):
+                if frame is DIED or isinstance(frame, Exception):
+                    intake.take(task, _cut_short(task, frame))
+                elif frame is not None:
+                    intake.take(task, frame)
+                    done.at(task, frame)
+        _decide(plan, intake, done)
         intake.close()
     return summary
+
+
+def _decide(plan: Plan, intake: Intake, done: _Done) -> None:
+    """Read the sources that had to wait until everything else was stored: their records say whose session they hold.
+
+    One after the other, since each may be held against the one before it; parents before their children.
+    """
+    waiting = [*((task, False) for task in intake.deferred()), *((task, True) for task in plan.contested)]
+    if not waiting and not plan.has_suffixes():
+        return
+    from pond.handlers.identity import decided, reunite  # which most runs do not need
+    from pond.substrate.signals import LakeError
+
+    for task, again in sorted(waiting, key=lambda each: (each[0].name.count(os.sep), each[0].name)):
+        before, faults = plan.summary.new_messages, Report()
+        with contained(faults, task.name, LakeError):
+            task = decided(plan.store, task)
+        for frame in read_source(task):
+            intake.take(task, frame)
+            done.at(task, frame)
+        if intake.deferred():  # nobody could tell whose session it is; what reading says of a file, it has said
+            plan.summary.report.add(faults)
+        if again:
+            plan.summary.files[_became(task, plan.summary.new_messages > before).value] += 1
+    if plan.summary.new_sessions and not plan.request.dry_run:
+        reunite(plan.store)
+
+
+def _became(task: Task, grew: bool) -> Change:
+    """Tell what became of a source that had been read before: a file whose date alone is new is as it was."""
+    found = [*task.identities.values(), *([task.sole] if task.sole is not None else [])]
+    if not found or any(identity.id not in task.candidates for identity in found):
+        return Change.REWRITTEN
+    return Change.GROWN if grew else Change.UNCHANGED
+
+
+def _cut_short(task: Task, error: object) -> Ended:
+    """Return the end of a source that was not read to its end."""
+    ended = Ended()
+    if isinstance(error, Exception):
+        ended.report.diagnostics += told(error, task.name)
+    else:
+        ended.report.error("output-failed", "the process that read it died", task.name)
+    return ended
 
 
 def _opened(settings: Settings, request: Request, summary: Summary) -> tuple[Plan, Intake]:
@@ -110,12 +160,15 @@ def _opened(settings: Settings, request: Request, summary: Summary) -> tuple[Pla
     return Plan(store, request, summary, known_ids), intake
 
 
-def discover(inputs: Sequence[tuple[str, str | None]], report: Report) -> Iterator[Found]:
-    """Yield the files that the inputs name, once each; report what is missing."""
+def discover(inputs: Sequence[tuple[str, str | None]], report: Report, spool: Path) -> Iterator[Found]:
+    """Yield the files that the inputs name, once each; report what is missing. Standard input is spooled."""
     seen: set[str] = set()
     for text, client in inputs:
         if text == "-":
-            yield Found("<stdin>", None, client)
+            held = spool / "stdin"
+            with open(held, "wb") as out:
+                shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
+            yield Found("<stdin>", None, client, spool=held)
             continue
         path = Path(text)
         if not os.path.lexists(path):

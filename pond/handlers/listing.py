@@ -6,15 +6,16 @@ A session stands for the children that are not listed themselves: work that went
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.handlers.find import short_ids
 from pond.model.json_text import JsonObject
 from pond.sessions import load
 from pond.sessions.stored_text import from_micros, from_stored, to_stored
+from pond.sessions.summaries import CONVERSATION
 from pond.sessions.tables import MESSAGES, SESSIONS
 from pond.sessions.titles import titles
 from pond.substrate import predicate, read
@@ -40,29 +41,31 @@ class Wanted:
     limit: int = LIMIT
 
 
-class _Activity(NamedTuple):
-    newest: int | None = None  # microseconds; no message of some sessions has a time
-    messages: int = 0
-
-
 def recent(store: Store, wanted: Wanted) -> JsonObject:
     """Return the sessions wanted, the most recently active first, and how many more there are.
 
-    Each has `id`, `prefix` (the shortest text that finds it), `source_agent`, `project`, `messages` and `children`,
-    and where there is one a `parent_session_id`, `title`, `created_at` and `active_at`.
+    Each has `id`, `prefix` (the shortest text that finds it), `source_agent`, `project`, `messages` (those in which
+    person or model says something, each prompt once) and `children`, and where there is one a `parent_session_id`,
+    `title`, `created_at` and `active_at`.
     """
     if not 1 <= wanted.limit <= MOST:
         raise UsageError(Diagnostic("usage", f"expected a limit of 1 to {MOST}, found {wanted.limit}"))
     known = {row["id"]: row for row in load.with_micros(read.rows(store, SESSIONS, _SESSION), "created_at")}
     children = _children(known.values())
     families = {id: _family(id, children, wanted) for id, row in known.items() if _is_wanted(row, known, wanted)}
-    activity = _activity(store, {member for family in families.values() for member in family})
-    active = {id: _newest(family, activity, known) for id, family in families.items()}
+    times = _times(store, {member for family in families.values() for member in family})
+    active = {id: _newest(family, times, known) for id, family in families.items()}
     fitting = sorted((id for id in active if _in_time(active[id], wanted)), key=lambda id: _age(active[id], id))
     shown = fitting[: wanted.limit]
-    facts = [{"messages": activity[id].messages, "children": len(children.get(id, ()))} for id in shown]
+    said = _said(store, shown)
+    facts = [{"messages": said.get(id, 0), "children": len(children.get(id, ()))} for id in shown]
     listed = [row | more for row, more in zip(_described(store, shown, active, known), facts, strict=True)]
     return {"sessions": listed, "sessions_remaining": len(fitting) - len(shown)}
+
+
+def sessions_of(store: Store) -> dict[str, int]:
+    """Return how many sessions the lake holds of each client."""
+    return dict(Counter(map(from_stored, read.rows(store, SESSIONS, ["source_agent"])["source_agent"].to_pylist())))
 
 
 def _children(rows: Iterable[JsonObject]) -> dict[str, list[str]]:
@@ -103,23 +106,33 @@ def _family(id: str, children: _Children, wanted: Wanted) -> set[str]:
     return family
 
 
-def _activity(store: Store, ids: set[str]) -> dict[str, _Activity]:
-    """Return how many messages sessions have, and when the newest of them was."""
-    where = predicate.one_of("session_id", sorted(ids)) if 0 < len(ids) <= _FEW else None
-    rows = read.rows(store, MESSAGES, ["session_id", "timestamp"], where) if ids else None
-    found = dict.fromkeys(ids, _Activity())
-    if rows is not None:
-        table = rows.group_by("session_id").aggregate([("timestamp", "max"), ("session_id", "count")])
-        newest = table["timestamp_max"].cast("int64").to_pylist()
-        counts = zip(table["session_id"].to_pylist(), newest, table["session_id_count"].to_pylist(), strict=True)
-        found |= {id: _Activity(time, count) for id, time, count in counts}
-    return found
+def _of(ids: Collection[str]) -> str | None:
+    """Return a filter for the messages of sessions; None where one scan of all costs less."""
+    return predicate.one_of("session_id", sorted(ids)) if len(ids) <= _FEW else None
 
 
-def _newest(family: set[str], activity: Mapping[str, _Activity], known: Mapping[str, JsonObject]) -> int | None:
+def _times(store: Store, ids: set[str]) -> dict[str, int | None]:
+    """Return when the newest message of each session was, in microseconds; no message of some sessions has a time."""
+    if not ids:
+        return {}
+    rows = read.rows(store, MESSAGES, ["session_id", "timestamp"], _of(ids))
+    table = rows.group_by("session_id").aggregate([("timestamp", "max")])
+    return dict(zip(table["session_id"].to_pylist(), table["timestamp_max"].cast("int64").to_pylist(), strict=True))
+
+
+def _said(store: Store, ids: list[str]) -> dict[str, int]:
+    """Return how many messages of each session person or model said; those without any are left out."""
+    if not ids:
+        return {}
+    rows = read.rows(store, MESSAGES, ["session_id"], predicate.all_of(_of(ids), CONVERSATION))
+    table = rows.group_by("session_id").aggregate([("session_id", "count")])
+    return dict(zip(table["session_id"].to_pylist(), table["session_id_count"].to_pylist(), strict=True))
+
+
+def _newest(family: set[str], times: Mapping[str, int | None], known: Mapping[str, JsonObject]) -> int | None:
     """Return when a family was last active; a session without a message that has a time, when it began."""
-    times = (known[id]["created_at"] if activity[id].newest is None else activity[id].newest for id in family)
-    return max((time for time in times if time is not None), default=None)
+    found = (known[id]["created_at"] if times.get(id) is None else times[id] for id in family)
+    return max((time for time in found if time is not None), default=None)
 
 
 def _in_time(active: int | None, wanted: Wanted) -> bool:

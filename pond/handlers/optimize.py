@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.sessions.tables import TABLES
 from pond.substrate import upkeep
 from pond.substrate.store import Store
 from pond.substrate.table import Table
+from pond.substrate.upkeep import TableHealth
 
 KEEP = "1h"  # long enough for every command that reads an older version to come to its end
 _TIME = re.compile(r"(?P<count>[0-9]{1,6})(?P<unit>[smhdw])", re.ASCII)
@@ -20,7 +21,10 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 
 @dataclass(frozen=True)
 class Optimized:
-    """A table before and after; `indexes` are those that were behind."""
+    """A table before and after; `indexes` are those that were behind.
+
+    `bytes` are all of its files: `row_bytes` and `index_bytes` are in use, the others are of older versions.
+    """
 
     name: str
     rows: int
@@ -28,6 +32,11 @@ class Optimized:
     fragments: tuple[int, int]
     versions: tuple[int, int]
     bytes: tuple[int, int]
+    row_bytes: tuple[int, int]
+    index_bytes: tuple[int, int]
+    freed: int  # bytes that were deleted
+    waiting: int  # bytes of older versions that stay for now
+    waiting_until: str  # when they can go: nobody who reads them then began before they were replaced
 
 
 def duration(text: str) -> timedelta:
@@ -52,9 +61,15 @@ def _optimized(store: Store, table: Table, keep: timedelta, tell: Callable[[str]
     tell(f"compacting {table.name}")
     upkeep.compact(store, table)
     tell(f"cleaning {table.name}")
-    upkeep.clean(store, table, keep)
+    freed = upkeep.clean(store, table, keep)
     after = upkeep.health(store, table)
     return Optimized(
         table.name, after.rows, indexes, (before.fragments, after.fragments), (before.versions, after.versions),
-        (before.bytes, after.bytes),
+        (before.bytes, after.bytes), (_rows(before), _rows(after)), (before.index_bytes, after.index_bytes),
+        freed, after.old_bytes, (datetime.fromisoformat(after.since) + keep).isoformat(timespec="seconds"),
     )  # fmt: skip
+
+
+def _rows(found: TableHealth) -> int:
+    """Return the bytes of the newest version's rows."""
+    return found.bytes - found.index_bytes - found.old_bytes

@@ -10,10 +10,11 @@ from typing import BinaryIO
 from pond.codec.convert import Order, Session, towards, write_canonical
 from pond.codec.foreign import opening
 from pond.codec.lineage import Member, member, too_deep
-from pond.codec.placing import as_written, layout, place_session, seconds
-from pond.codec.registry import CANONICAL
+from pond.codec.placing import apart, as_written, layout, place_session, seconds
+from pond.codec.registry import CANONICAL, clients
 from pond.codec.report import Report
-from pond.diagnostics.diagnostic import Diagnostic, PondError, SourceFault, UsageError
+from pond.codec.surprise import contained, told
+from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
 from pond.diagnostics.span import Span
 from pond.handlers import find
 from pond.model.json_text import JsonObject
@@ -66,15 +67,16 @@ def restore(store: Store, rows: list[JsonObject], order: Order, target: Path, re
     waiting = [*rows, *load.descendants(store, (row["id"] for row in rows))]
     order = replace(order, too_deep=_too_deep(store, waiting, order))
     known = {row["id"] for row in waiting}
+    places: dict[str, str] = {}  # which session got which
     for row in waiting:  # it may grow
         own = replace(order, to=order.to or row["source_agent"])
         stored = _Stored(store, row, report)
         try:
-            yield Restored(row["id"], own.to, _written(stored, own, target, report))
+            yield Restored(row["id"], own.to, _written(stored, own, target, report, places))
         except LakeError:
             raise
-        except PondError as error:
-            report.diagnostics += error.diagnostics
+        except Exception as error:
+            report.diagnostics += told(error, stored.name)
             continue
         if own.to == row["source_agent"] and stored.base not in known and stored.base is not None:
             known.add(stored.base)
@@ -84,19 +86,30 @@ def restore(store: Store, rows: list[JsonObject], order: Order, target: Path, re
 def stream(store: Store, rows: list[JsonObject], order: Order, out: BinaryIO, report: Report) -> None:
     """Write the sessions and all their descendants as canonical text, one after the other."""
     for row in [*rows, *load.descendants(store, (row["id"] for row in rows))]:
-        try:
+        with contained(report, row["id"], LakeError, OSError):  # the latter is about `out`
             write_canonical(towards(order, _Stored(store, row, report).session(), report, row["id"]), out)
-        except LakeError:
-            raise
-        except PondError as error:
-            report.diagnostics += error.diagnostics
 
 
-def _written(stored: _Stored, order: Order, target: Path, report: Report) -> Path:
+def _written(stored: _Stored, order: Order, target: Path, report: Report, places: dict[str, str]) -> Path:
+    if order.to not in (*clients(), CANONICAL):
+        what = f"session `{stored.name}` is of `{order.to}`, which pond cannot write"
+        help = f"known are {', '.join(clients())}"
+        raise SourceFault(Diagnostic("foreign-no-client", what, Span(stored.name, 0), help=help))
     session = towards(order, stored.session(), report, stored.name)
-    place = target / as_written(layout(session), order)
-    place_session(session, order, place, report, stored.name, stored.date)
+    place = target / _free_place(as_written(layout(session, order), order), stored.name, places, report)
+    place_session(session, order, target, place, report, stored.name, stored.date)
     report.files += 1
+    return place
+
+
+def _free_place(place: str, session_id: str, places: dict[str, str], report: Report) -> str:
+    """Return the place of a session: its own name beside the stored one where another of this run got that."""
+    if place in places:
+        own = apart(place, session_id)
+        what = f"session `{places[place]}` has the same stored place; this one is at `{own}`"
+        report.error("output-renamed", what, session_id)
+        place = own
+    places[place] = session_id
     return place
 
 
@@ -147,11 +160,16 @@ class _Stored:
             yield events
 
 
+def stored_session(store: Store, row: JsonObject) -> Session:
+    """Return a session of the lake as it comes from any source."""
+    return _session(store, row, load.groups(store, row["id"]))
+
+
 def _session(store: Store, row: JsonObject, groups: Iterator[list[JsonObject]]) -> Session:
     def others(session_id: str) -> Iterator[Session]:
         found = load.session(store, session_id)
         if found is not None and is_session(found):
-            yield _session(store, found, load.groups(store, session_id))
+            yield stored_session(store, found)
 
     # Canonical text of anybody may have been stored: nothing is taken for granted.
     return Session(row, groups, load.Earlier(store, row["id"]), _nowhere, others=others, checked=False)

@@ -25,7 +25,7 @@ class Retention:
     client: str
     days: int  # after which a session file goes
     due: int  # files that go within a week
-    unstored: int  # those of them that the lake does not hold as they are
+    unstored: list[str]  # those of them whose records are not all in the lake
     settings: str  # the file
     setting: str  # what to write into it
     problem: str  # what is wrong with the value that is there; empty where nothing is
@@ -49,10 +49,19 @@ def _retention(
     if type(value) is not int or value < 0:
         return None  # nothing is known of what the client makes of that
     due = list(_due(folders, declared["files"], now - (value - AHEAD) * _DAY)) if value else []
-    unstored = sum(notes.get(source_id(path), {}).get("size") != size for path, size in due)
+    unstored = [str(path) for path, size in due if not _is_stored(notes.get(source_id(path)), size)]
     line = f'"{declared["key"]}": {declared["keep"]}'
     problem = "" if value else f"`{declared['key']}` is 0: {declared['zero']}"
     return Retention(client, value, len(due), unstored, str(settings), line, problem)
+
+
+def _is_stored(note: JsonObject | None, size: int) -> bool:
+    """Tell whether all records of a file are in the lake: it was read as it is now, and nothing of it was refused."""
+    return (
+        note is not None
+        and note["size"] == size
+        and not any(problem["severity"] == "error" for problem in note["problems"])
+    )
 
 
 def _setting(settings: Path, key: str, default: int) -> Json:

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+import xxhash
+
 from pond.codec.fingerprint import beside_state, fingerprint
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.source import open_regular
 from pond.diagnostics.diagnostic import PondError
-from pond.model.json_text import JsonObject
+from pond.model.json_text import JsonObject, encode
 
 SOURCE = "source"
 
@@ -43,11 +45,10 @@ class State:
     beside: str
     client: str | None  # None: no adapter recognised it
     reader: str  # what read it: the mapping's number, or the clients known then
-    sessions: list[str] = field(default_factory=list)
-    base: int = 0  # the place of its first record among those of its session
+    sessions: list[str] = field(default_factory=list)  # the ids they are stored under
     mark: JsonObject | None = None
     records: int = 0
-    faults: int = 0
+    problems: list[JsonObject] = field(default_factory=list)  # diagnostics, as `diagnostics.render` prints them
     drift: dict[str, int] = field(default_factory=dict)
 
     def as_json(self) -> JsonObject:
@@ -67,8 +68,12 @@ def reader_of(client: str | None) -> str:
 
 
 def _beside(client: str | None, path: Path) -> str:
-    known = client is not None and client in clients()
-    return beside_state(path, adapter(client).module.BESIDE) if known and client is not None else ""
+    """Return a digest of what belongs to a session and stands in other files; nothing where there is none."""
+    if client is None or client not in clients():
+        return ""
+    owner = adapter(client)
+    listed = owner.listed(path)
+    return beside_state(path, owner.module.BESIDE) + (xxhash.xxh3_64_hexdigest(encode([*listed])) if listed else "")
 
 
 def change_of(path: Path, size: int, mtime_ns: int, state: State | None) -> Change:

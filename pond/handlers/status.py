@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
+from pond.codec.drift import Drift
 from pond.handlers.erase import unfinished
+from pond.handlers.listing import sessions_of
 from pond.handlers.retention import Retention, retentions
 from pond.handlers.sources import SOURCE
 from pond.model.json_text import JsonObject
 from pond.sessions import ledger
-from pond.sessions.stored_text import from_micros, from_stored
+from pond.sessions.stored_text import from_micros
 from pond.sessions.tables import MESSAGES, SESSIONS, TABLES
 from pond.substrate import read, upkeep
 from pond.substrate.store import Store
@@ -47,7 +49,8 @@ class Sources:
 
     files: int
     bytes: int
-    faults: int
+    problems: list[JsonObject]  # diagnostics that still stand: what was refused, and why
+    same_ids: list[JsonObject]  # sessions that are stored under another id than their own
     gone: list[str]  # paths of this machine that are no longer there
     only_here: list[str]  # sessions that have no other source
 
@@ -68,12 +71,9 @@ class Checks:
 def overview(store: Store) -> Overview:
     """Return what is known without a look at the files."""
     rows = {table.name: read.count(store, table) for table in TABLES}
-    sessions = read.rows(store, SESSIONS, ["source_agent", "ingested_at"])
-    clients = Counter(map(from_stored, sessions["source_agent"].to_pylist()))
-    last = pc.max(sessions["ingested_at"].cast("int64")).as_py()
-    return Overview(
-        store.catalog.place, rows, dict(sorted(clients.items())), None if last is None else from_micros(last)
-    )  # fmt: skip
+    last = pc.max(read.rows(store, SESSIONS, ["ingested_at"])["ingested_at"].cast("int64")).as_py()
+    clients = sorted(sessions_of(store).items())
+    return Overview(store.catalog.place, rows, dict(clients), None if last is None else from_micros(last))
 
 
 def checks(store: Store, environ: Mapping[str, str]) -> Checks:
@@ -98,9 +98,9 @@ def _coverage(store: Store) -> Coverage:
 
 
 def _drift(notes: Mapping[str, JsonObject]) -> dict[str, int]:
-    total: Counter[str] = Counter()
+    total = Drift()
     for note in notes.values():
-        total.update(note["drift"])
+        total.add(note["drift"])
     return dict(sorted(total.items()))
 
 
@@ -110,8 +110,15 @@ def _sources(notes: Mapping[str, JsonObject]) -> Sources:
     there = (note for note in notes.values() if note["host"] != platform.node() or note["path"] not in paths)
     others = {id for note in there for id in note["sessions"]}
     only_here = {id for note in gone for id in note["sessions"]} - others
-    size, faults = (sum(note[name] for note in notes.values()) for name in ("size", "faults"))
-    return Sources(len(notes), size, faults, sorted(paths), sorted(only_here))
+    told = [problem for note in notes.values() for problem in note["problems"]]
+    return Sources(
+        files=len(notes),
+        bytes=sum(note["size"] for note in notes.values()),
+        problems=[problem for problem in told if problem["severity"] == "error"],
+        same_ids=[problem for problem in told if problem["code"] == "lake-same-id"],
+        gone=sorted(paths),
+        only_here=sorted(only_here),
+    )
 
 
 def _orphans(store: Store) -> int:

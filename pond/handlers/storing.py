@@ -11,7 +11,7 @@ import pyarrow as pa
 from pond.handlers.sources import SOURCE
 from pond.model.json_text import JsonObject
 from pond.sessions import ledger
-from pond.sessions.writing import write_rows, write_sessions
+from pond.sessions.writing import correct_sessions, write_rows, write_sessions
 from pond.substrate.store import Store
 
 
@@ -23,6 +23,7 @@ class Batch:
     parts: pa.Table | None = None
     stored: dict[str, set[str]] = field(default_factory=dict)  # messages known to be there, by session
     sessions: list[JsonObject] = field(default_factory=list)
+    corrected: list[tuple[str, JsonObject]] = field(default_factory=list)  # the project before, and the row now
     notes: dict[str, JsonObject] = field(default_factory=dict)
 
 
@@ -62,6 +63,7 @@ class Storing:
         if batch.messages is not None:
             messages, parts = write_rows(self._store, batch.messages, batch.parts, batch.stored)
         sessions = write_sessions(self._store, batch.sessions)
+        correct_sessions(self._store, batch.corrected)
         if batch.notes:
             ledger.note(self._store, SOURCE, batch.notes)
         return New(sessions, messages, parts)

@@ -24,7 +24,7 @@ from tests.lake.remains import SECRET, holding, store_secret
 from tests.lake.taking import contents, settings, store, take_in
 
 FAMILY = ("5ec0de", "5ec0de/child", "5ec0de/child/grandchild", "unlike")  # the last one's id says nothing of its parent
-NOTE = {"host": platform.node(), "size": 1, "faults": 0, "drift": {}}
+NOTE = {"host": platform.node(), "size": 1, "problems": [], "drift": {}}
 
 
 @pytest.fixture(scope="module")

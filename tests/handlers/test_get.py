@@ -141,7 +141,7 @@ def test_pages_larger_than_one_reading_are_whole(long: Store, limit: int, mode: 
 
 
 def _belongs(message: JsonObject, parts: list[JsonObject], mode: str) -> bool:
-    return mode != "conversational" or search_text(message["role"], parts) is not None
+    return mode != "conversational" or search_text(message, parts) is not None
 
 
 @given(data=st.data(), mode=st.sampled_from(MODES), limit=st.integers(1, 20), from_end=st.booleans())
@@ -165,9 +165,7 @@ def test_conversation_is_what_was_said_and_nothing_injected(
     for session_id, events in sessions.items():
         injected = {e["id"] for e in events if e["kind"] == "part" and e["provenance"] == "injected"}
         shown = _walked(store, session_id, "conversational", 1000)
-        spoken = {
-            m["id"]: text for m, parts in _with_parts(events) if (text := search_text(m["role"], parts)) is not None
-        }
+        spoken = {m["id"]: text for m, parts in _with_parts(events) if (text := search_text(m, parts)) is not None}
         assert {m["id"]: m["text"] for m in shown} == spoken
         assert not injected & {part["id"] for m in shown for part in m["parts_summary"]}
     assert invented.HIDDEN not in str(_walked(store, AWKWARD, "conversational", 1000))

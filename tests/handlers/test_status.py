@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from pond.diagnostics.diagnostic import Diagnostic
+from pond.diagnostics.render import as_json
+from pond.diagnostics.span import Span
 from pond.handlers.retention import AHEAD, Retention, retentions
 from pond.handlers.sources import SOURCE, source_id
 from pond.handlers.status import checks, overview
@@ -84,18 +87,24 @@ def test_embeddings_are_counted_by_model(there: Store) -> None:
 
 def note(path: str, sessions: list[str], **facts: Any) -> dict[str, Any]:
     return {
-        "path": path, "host": platform.node(), "size": 10, "faults": 0, "drift": {}, "sessions": sessions, **facts,
+        "path": path, "host": platform.node(), "size": 10, "problems": [], "drift": {}, "sessions": sessions, **facts,
     }  # fmt: skip
 
 
+def refused(path: Path) -> dict[str, Any]:
+    fault = Diagnostic("source-not-json", "cut off", Span(str(path), 3))
+    return as_json(fault)
+
+
 def test_sources_are_summed_and_looked_for(there: Store, tmp_path: Path) -> None:
+    same_id = as_json(Diagnostic("lake-same-id", "stored as `a~1`", Span("/gone/1", 0)))
     kept = tmp_path / "kept.jsonl"
     kept.touch()
     dangling = tmp_path / "dangling.jsonl"
     dangling.symlink_to(tmp_path / "nowhere")
     notes = {
-        "1": note(str(kept), ["a", "b"], faults=2, drift={"say/x": 3}),
-        "2": note("/gone/1", ["b", "c"], faults=1, drift={"say/x": 1, "do/y": 5}),
+        "1": note(str(kept), ["a", "b"], problems=[refused(kept)], drift={"say/x": 3}),
+        "2": note("/gone/1", ["b", "c"], problems=[same_id], drift={"say/x": 1, "do/y": 5}),
         "3": note("/gone/2", ["d"]),
         "4": note("/gone/1", ["c"], host="another"),  # nobody can look there
         "5": note("/elsewhere", ["f"], host="another"),
@@ -103,7 +112,8 @@ def test_sources_are_summed_and_looked_for(there: Store, tmp_path: Path) -> None
     }
     ledger.note(there, SOURCE, notes)
     found = checks(there, NOTHING)
-    assert (found.sources.files, found.sources.bytes, found.sources.faults) == (6, 60, 3)
+    assert (found.sources.files, found.sources.bytes) == (6, 60)
+    assert (found.sources.problems, found.sources.same_ids) == ([refused(kept)], [same_id])
     assert found.sources.gone == ["/gone/1", "/gone/2"]
     assert found.sources.only_here == ["d"]  # `b` is in a file that is there, `c` in one that may be
     assert found.drift == {"do/y": 5, "say/x": 4}
@@ -160,21 +170,23 @@ def retained(home: Path, notes: dict[str, Any] | None = None) -> list[Retention]
 
 def test_files_that_fall_due_are_counted(home: Path) -> None:
     (found,) = retained(home)
-    assert (found.client, found.days, found.due, found.unstored) == ("claude-code", 30, 4, 4)
+    due = [str(home / "projects" / "-work" / f"{age}.jsonl") for age in (100, 24, 29, 31)]
+    assert (found.client, found.days, found.due, found.unstored) == ("claude-code", 30, 4, due)
     assert found.settings == str(home / "settings.json")
     assert found.setting == '"cleanupPeriodDays": 99999'
     assert found.problem == ""
     assert AHEAD == 7
 
 
-def test_files_that_the_lake_holds_as_they_are_do_not_count_as_missing(home: Path) -> None:
-    project = home / "projects" / "-work"
+def test_files_whose_records_are_all_in_the_lake_are_not_named(home: Path) -> None:
+    files = {age: home / "projects" / "-work" / f"{age}.jsonl" for age in (24, 29, 31, 100)}
     notes = {
-        source_id(project / "24.jsonl"): {"size": 24},
-        source_id(project / "29.jsonl"): {"size": 20},  # it has grown since
+        source_id(files[24]): {"size": 24, "problems": []},
+        source_id(files[29]): {"size": 20, "problems": []},  # it has grown since
+        source_id(files[31]): {"size": 31, "problems": [refused(files[31])]},
     }
     (found,) = retained(home, notes)
-    assert (found.due, found.unstored) == (4, 3)
+    assert (found.due, found.unstored) == (4, [str(files[age]) for age in (100, 29, 31)])
 
 
 @pytest.mark.parametrize(("days", "due"), [(1, 7), (20, 5), (35, 3), (90, 1)])

@@ -1,18 +1,17 @@
-"""Ingest and upkeep killed at points spread over their work, and what they leave behind."""
+"""Commands killed at points spread over their work, and what they leave behind; here ingest, the others beside."""
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 from pond.config.settings import Ingest, Settings
+from pond.diagnostics.diagnostic import PondError
 from pond.handlers.ingest import Request, ingest
 from pond.handlers.lake import opened
 from pond.sessions.tables import MESSAGES, PARTS, TABLES
-from pond.substrate import predicate, read, upkeep
+from pond.substrate import predicate, read
 from pond.substrate.store import Store
 from tests.cli.command import command, environment
 from tests.lake import kill
@@ -20,12 +19,16 @@ from tests.lake.logs import Logs
 from tests.lake.sound import Content, content, differences, duplicates, unsound
 
 ROWS = 100  # a commit: many commits in little work
+LAKE = "lake"  # in the folder of a point
 _BOTH = '"$@" & "$@" & wait'
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is killed, on which lake, and what the lake holds when it is run to its end."""
+    """What is killed, on which lake, and what the lake holds when it is run to its end.
+
+    Each point has a folder of its own: the lake is in it, and whatever else the command writes.
+    """
 
     name: str
     words: Callable[[Path], list[str]]
@@ -35,6 +38,8 @@ class Scenario:
     after: Content | None = None  # what it holds when it was run again, where the sources are not the same by then
     beside: Callable[[Path], list[str]] | None = None  # runs at the same time, and is not killed
     again: Callable[[Path], object] = lambda lake: None
+    amiss: Callable[[Path], list[str]] | None = None  # says what is wrong right after, where it is not an ingest
+    ended: Callable[[Path], list[str]] = lambda lake: []  # says what else is wrong in the end
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ def variables(**more: str) -> dict[str, str]:
 def fresh(logs: Logs, room: Path, jobs: int = 1) -> Scenario:
     """A lake's first ingest."""
     take_in(room / "whole", logs.root)
-    whole = content(_store(room / "whole"))
+    whole = content(opened_at(room / "whole"))
     name = "first ingest" if jobs == 1 else f"first ingest, {jobs} readers"
     return Scenario(name, ingesting(logs.root, jobs=jobs), whole, again=lambda lake: take_in(lake, logs.root))
 
@@ -84,8 +89,8 @@ def growing(logs: Logs, room: Path, seed: int) -> Scenario:
     logs.grow()
     take_in(room / "grown", logs.root)
     return Scenario(
-        "ingest of grown files", ingesting(logs.root), content(_store(room / "grown")), room / "short",
-        content(_store(room / "short")), again=lambda lake: take_in(lake, logs.root),
+        "ingest of grown files", ingesting(logs.root), content(opened_at(room / "grown")), room / "short",
+        content(opened_at(room / "short")), again=lambda lake: take_in(lake, logs.root),
     )  # fmt: skip
 
 
@@ -100,7 +105,7 @@ def then_growing(logs: Logs, room: Path, seed: int) -> Scenario:
         take_in(lake, logs.root)
         logs.shorten(seed)
 
-    long, short = content(_store(room / "long")), content(_store(room / "short"))
+    long, short = content(opened_at(room / "long")), content(opened_at(room / "short"))
     return Scenario("ingest, then files grow", ingesting(logs.root), short, after=long, again=again)
 
 
@@ -123,52 +128,49 @@ def one_of_two_killed(logs: Logs, room: Path) -> Scenario:
     )  # fmt: skip
 
 
-def keeping_up(logs: Logs, room: Path) -> Scenario:
-    """Compaction, index folding and cleanup of a lake in many pieces."""
-    take_in(room / "pieces", logs.root)
-    whole = content(_store(room / "pieces"))
-    words = [sys.executable, "-m", "tests.lake.crash"]
-    return Scenario("upkeep", lambda lake: [*words, str(lake)], whole, room / "pieces", whole, again=keep_up)
-
-
-def keep_up(lake: Path) -> None:
-    """Do all upkeep there is."""
-    store = _store(lake)
-    for table in TABLES:
-        upkeep.fold_indexes(store, table)
-        upkeep.compact(store, table)
-        upkeep.fold_indexes(store, table)
-        upkeep.clean(store, table, timedelta(0))
-
-
 # --- killing ---------------------------------------------------------------------------------------------------------
 
 
 def measure(scenario: Scenario, room: Path) -> kill.Ending:
     """Run it to its end, to know how much work it is."""
-    lake = room / "measured"
-    ending = _run(scenario, lake, None)
+    place = room / "measured"
+    ending = _run(scenario, place, None)
     assert ending.code == 0, ending.output
-    shutil.rmtree(lake)
+    shutil.rmtree(place)
     return ending
 
 
 def crashes(scenario: Scenario, room: Path, measured: kill.Ending, count: int, seed: int) -> Iterator[Outcome]:
     """Kill it at `count` points, and look at the lake right after, and once it was run again."""
     for number, point in enumerate(kill.points(measured, count, seed)):
-        lake = room / f"lake-{number}"
-        ending = _run(scenario, lake, point)
-        store = _store(lake)
-        wrong = unsound(store, scenario.whole, scenario.before)
-        sessions = read.count(store, TABLES[0])
-        scenario.again(lake)
-        store = _store(lake)
-        wrong += [f"after: {each}" for each in _amiss(store, scenario.after or scenario.whole)]
+        place = room / f"point-{number}"
+        lake = place / LAKE
+        ending = _run(scenario, place, point)
+        wrong = _unsound(scenario, lake)
+        sessions = read.count(opened_at(lake), TABLES[0])
+        wrong += _run_again(scenario, lake)
+        wrong += [f"after: {each}" for each in _differing(opened_at(lake), scenario.after or scenario.whole)]
+        wrong += [f"after: {each}" for each in scenario.ended(lake)]
         yield Outcome(ending.killed, min(1.0, ending.done / max(1, measured.done)), sessions, wrong)
-        shutil.rmtree(lake)
+        shutil.rmtree(place)
 
 
-def _amiss(store: Store, whole: Content) -> list[str]:
+def _unsound(scenario: Scenario, lake: Path) -> list[str]:
+    if scenario.amiss is not None:
+        return scenario.amiss(lake)
+    return unsound(opened_at(lake), scenario.whole, scenario.before)
+
+
+def _run_again(scenario: Scenario, lake: Path) -> list[str]:
+    """Do what a person would do now; that it is refused is harm like any other."""
+    try:
+        scenario.again(lake)
+    except (PondError, AssertionError) as error:
+        return [f"run again: {error}"]
+    return []
+
+
+def _differing(store: Store, whole: Content) -> list[str]:
     return duplicates(store) + differences(content(store), whole) + _missed_by_index(store, whole)
 
 
@@ -183,23 +185,22 @@ def _missed_by_index(store: Store, whole: Content) -> list[str]:
     return found
 
 
-def _run(scenario: Scenario, lake: Path, point: kill.Point | None) -> kill.Ending:
+def _run(scenario: Scenario, place: Path, point: kill.Point | None) -> kill.Ending:
+    lake, scratch = place / LAKE, place / "scratch"
+    scratch.mkdir(parents=True)  # temporary files are work that can be seen, and go with the rest
     if scenario.template is not None:
         shutil.copytree(scenario.template, lake)
+    around = variables(TMPDIR=str(scratch))
     beside = None
     if scenario.beside is not None:
         nothing = subprocess.DEVNULL
-        beside = subprocess.Popen(scenario.beside(lake), env=variables(), stdin=nothing, stdout=nothing, stderr=nothing)
+        beside = subprocess.Popen(scenario.beside(lake), env=around, stdin=nothing, stdout=nothing, stderr=nothing)
     try:
-        return kill.run(scenario.words(lake), kill.Tree(lake), point, variables())
+        return kill.run(scenario.words(lake), kill.Tree(place), point, around)
     finally:
         if beside is not None:
             assert beside.wait(kill.LIMIT) == 0
 
 
-def _store(lake: Path) -> Store:
+def opened_at(lake: Path) -> Store:
     return opened(settings(lake))
-
-
-if __name__ == "__main__":
-    keep_up(Path(sys.argv[1]))

@@ -1,6 +1,7 @@
 """What must hold for a lake at every moment, and whether two lakes hold the same."""
 
 from collections import Counter, defaultdict
+from collections.abc import Collection
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -48,11 +49,13 @@ def duplicates(store: Store) -> list[str]:
     return found
 
 
-def unsound(store: Store, whole: Content, before: Content | None = None) -> list[str]:
+def unsound(
+    store: Store, whole: Content, before: Content | None = None, going: Collection[str] = ()
+) -> list[str]:  # fmt: skip
     """Say what is wrong with a lake that may be on its way from `before` to `whole`: nothing is, at any moment.
 
     What is visible is right; a message has all its parts, a session all its messages, a source that is noted as read
-    all its sessions; and nothing that was there is gone.
+    all its sessions; and nothing that was there is gone. Sessions that are `going` are being erased.
     """
     now = content(store)
     wrong = duplicates(store) + _foreign(now, whole)
@@ -64,7 +67,7 @@ def unsound(store: Store, whole: Content, before: Content | None = None) -> list
         wrong += [
             f"ledger: {source} is read, its session {id} is not there"
             for id in state["sessions"]
-            if (to_stored(id),) not in now["sessions"]
+            if (to_stored(id),) not in now["sessions"] and to_stored(id) not in going
         ]
     return wrong
 

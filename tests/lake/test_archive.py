@@ -210,18 +210,33 @@ def test_a_session_that_is_being_erased_is_left_out(tmp_path: Path) -> None:
     assert read.count(target, MESSAGES) == 1
 
 
-def test_a_stored_client_and_project_stand_and_the_others_go_in(tmp_path: Path) -> None:
+def test_a_session_whose_id_the_lake_has_for_another_goes_in_under_a_name_of_its_own(tmp_path: Path) -> None:
     source, target = empty(tmp_path / "source"), empty(tmp_path / "lake")
     prepare(source)
     prepare(target)
     talk(source, "same", 3)
-    talk(source, "other", 3, project="/elsewhere")
+    talk(source, "grown", 3)
+    talk(source, "other", 3, source_agent="codex")
+    talk(source, "child", 1, parent_session_id="other")
     talk(target, "other", 1)
-    done = import_(target, exported(source, tmp_path / "a.pond"))
-    assert [fault.code for fault in done.faults] == ["lake-immutable"]
-    assert "`other`" in done.faults[0].message
-    assert sessions(target)["same"] == sessions(source)["same"]
-    assert len(sessions(target)["other"]) == 3, "the session, one message and its part, as before"
+    talk(target, "grown", 2)
+    before = sessions(target)["other"]
+    archive = exported(source, tmp_path / "a.pond")
+    done = import_(target, archive)
+    assert [fault.code for fault in done.faults] == ["lake-same-id"]
+    found = sessions(target)
+    (aside,) = found.keys() - {"same", "grown", "other", "child"}
+    assert aside.startswith("other~")
+    assert aside in done.faults[0].message
+    assert found["other"] == before
+    assert (found["same"], found["grown"]) == (sessions(source)["same"], sessions(source)["grown"])
+    assert len(found[aside]) == len(sessions(source)["other"])
+    assert found[aside][0]["options"]["pond"]["id"] == "other"
+    assert found["child"][0]["parent_session_id"] == aside
+    before_again = versions(target)
+    again = import_(target, archive)
+    assert (again.new, again.faults) == (NOTHING_NEW, [])
+    assert versions(target) == before_again
 
 
 def test_a_dry_run_counts_and_touches_nothing(tours: Store, tmp_path: Path) -> None:
@@ -241,8 +256,8 @@ def test_a_row_whose_payload_is_with_a_row_that_differs_here_gets_it(tmp_path: P
         prepare(store)
     picture, other = bytes(range(256)) * 8, bytes(reversed(range(256))) * 8
     talk(source, "s", 3, pictures=[picture, picture, picture])
-    talk(target, "s", 1, pictures=[other])  # the same first row, rewritten since
-    import_(target, exported(source, tmp_path / "a.pond"))
+    talk(target, "s", 1, pictures=[other])  # as if the first row had been read in another form
+    merge_module.merge(source, target, merge_module.Plan(taken=["s"]), lambda rows: None, dry=False)
     now, then = sessions(target)["s"], sessions(source)["s"]
     assert now[3:] == then[3:]
     assert now[:3] != then[:3]

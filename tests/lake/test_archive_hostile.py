@@ -238,7 +238,7 @@ def test_a_size_that_is_another(honest: Path, lake: Store, tmp_path: Path) -> No
         (lambda m: m["tables"]["parts"].update(rows=-1), "archive-unreadable"),
         (lambda m: m["tables"]["parts"].update(rows=True), "archive-unreadable"),
         (lambda m: m["tables"]["parts"].update(bytes=1.5), "archive-unreadable"),
-        (lambda m: m["tables"]["parts"].update(version=2), "archive-newer"),
+        (lambda m: m["tables"]["parts"].update(version=PARTS.version + 1), "archive-newer"),
         (lambda m: m["tables"]["parts"].update(rows=1 << 40), "archive-too-large"),
         (lambda m: m["tables"]["parts"].update(bytes=1 << 50), "archive-too-large"),
         (lambda m: m["tables"]["parts"].update(rows=1), "archive-too-large"),
@@ -359,7 +359,7 @@ WRONG = {
     "no key": (pa.schema([pa.field("id", pa.string()), *_COLUMNS[1:]], _V1), "archive-schema"),
     "no version": (pa.schema(_COLUMNS), "archive-schema"),
     "a strange version": (pa.schema(_COLUMNS, metadata={VERSION: "one"}), "archive-schema"),
-    "a newer version": (pa.schema(_COLUMNS, metadata={VERSION: "2"}), "archive-newer"),
+    "a newer version": (pa.schema(_COLUMNS, metadata={VERSION: str(PARTS.version + 1)}), "archive-newer"),
 }  # fmt: skip
 
 

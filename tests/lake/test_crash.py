@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake import crash, kill
+from tests.lake import commands, crash, kill
 from tests.lake.logs import Logs
 
 
@@ -52,6 +52,26 @@ def test_one_of_two_writers_killed(sources: Logs, tmp_path: Path, ingest: kill.E
 
 
 @pytest.mark.rule("lance-index-maintenance")
-def test_killed_upkeep_changes_no_answer(sources: Logs, tmp_path: Path) -> None:
-    scenario = crash.keeping_up(sources, tmp_path)
+def test_a_killed_optimize_changes_no_answer(sources: Logs, tmp_path: Path) -> None:
+    scenario = commands.optimizing(sources, tmp_path)
+    _survives(scenario, tmp_path, crash.measure(scenario, tmp_path), 2)
+
+
+def test_a_killed_erase_has_begun_for_all_to_see_and_is_ended_by_the_next(sources: Logs, tmp_path: Path) -> None:
+    scenario = commands.erasing(sources, tmp_path)
+    _survives(scenario, tmp_path, crash.measure(scenario, tmp_path), 3)
+
+
+def test_a_killed_export_leaves_no_half_archive(sources: Logs, tmp_path: Path) -> None:
+    scenario = commands.exporting(sources, tmp_path)
+    _survives(scenario, tmp_path, crash.measure(scenario, tmp_path), 2)
+
+
+def test_a_killed_import_leaves_whole_sessions_and_the_next_completes_them(sources: Logs, tmp_path: Path) -> None:
+    scenario = commands.importing(sources, tmp_path)
+    _survives(scenario, tmp_path, crash.measure(scenario, tmp_path), 2)
+
+
+def test_a_killed_import_into_a_lake_with_some_of_it_loses_nothing(sources: Logs, tmp_path: Path) -> None:
+    scenario = commands.importing_more(sources, tmp_path, seed=3)
     _survives(scenario, tmp_path, crash.measure(scenario, tmp_path), 2)

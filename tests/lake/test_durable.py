@@ -42,6 +42,6 @@ def test_the_text_to_embed_is_stored_and_follows_from_stored_rows(tmp_path: Path
             for event in events:
                 if event["kind"] == "message":
                     parts = [part for part in events if part.get("message_id") == event["id"]]
-                    assert stored[event["id"]] == search_text(event["role"], parts)
+                    assert stored[event["id"]] == search_text(event, parts)
                     with_text += stored[event["id"]] is not None
     assert with_text > 20

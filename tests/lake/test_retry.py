@@ -10,7 +10,7 @@ import pytest
 from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
 from pond.substrate.catalog import Catalog
 from pond.substrate.retry import ATTEMPTS, brief, meaning_of, steadily
-from pond.substrate.signals import Conflict, Damaged, LakeError, Refused, Unavailable
+from pond.substrate.signals import Conflict, Damaged, Exhausted, LakeError, Refused, Unavailable
 from pond.substrate.store import Store
 from tests.lake.plain import THINGS
 
@@ -119,6 +119,29 @@ def test_a_panic_is_damage() -> None:
     with pytest.raises(Damaged, match="index out of bounds"):
         steadily("reading", call)
     assert call.calls == 1
+
+
+EXHAUSTED = [
+    "OS can't spawn worker thread: Resource temporarily unavailable (os error 11)",
+    'called `Result::unwrap()` on an `Err` value: Os { code: 11, kind: WouldBlock, message: "Resource temporarily '
+    'unavailable" }',
+    'failed to spawn thread: Os { code: 12, kind: OutOfMemory, message: "Cannot allocate memory" }',
+    "LanceError(IO): Too many open files (os error 24)",
+    "LazyLock instance has previously been poisoned",
+]
+
+
+@pytest.mark.parametrize("text", EXHAUSTED)
+@pytest.mark.parametrize("panics", [True, False])
+def test_a_system_without_threads_or_memory_is_no_damage(text: str, panics: bool) -> None:
+    class PanicException(BaseException):
+        """As Lance's bindings raise it."""
+
+    call = Fails(99, PanicException(text) if panics else RuntimeError(text))
+    with pytest.raises(Exhausted) as caught:
+        steadily("reading", call)
+    (told,) = caught.value.diagnostics
+    assert (told.code, "backup" in told.help, call.calls) == ("lake-exhausted", False, 1)
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), TypeError("x"), KeyboardInterrupt()])

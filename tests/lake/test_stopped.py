@@ -121,17 +121,13 @@ def test_a_process_that_died_is_stood_in_for() -> None:
     assert _run(["a", "die", "b"]) == [("a", "a done"), ("a", None), ("die", DIED), ("b", "b done"), ("b", None)]
 
 
-@pytest.mark.parametrize("tasks", [["fail"], ["die", "fail"]], ids=["in a process", "in its stand-in"])
-def test_a_mistake_of_ours_reaches_the_one_who_asked(tasks: list[str]) -> None:
-    caught: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            _run(tasks)
-        except ZeroDivisionError as error:
-            caught.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)  # one that waits for ever shall not keep the tests
+@pytest.mark.parametrize("before", [[], ["die"]], ids=["in a process", "in its stand-in"])
+def test_a_mistake_of_ours_costs_its_own_task(before: list[str]) -> None:
+    caught: list[tuple[str, object]] = []
+    # One that waits for ever shall not keep the tests.
+    thread = threading.Thread(target=lambda: caught.extend(_run([*before, "fail", "b"])), daemon=True)
     thread.start()
     thread.join(LIMIT / 6)
-    assert [str(error) for error in caught] == ["a mistake of ours"]
+    (task, error), *rest = caught[len(before) :]
+    assert (task, str(error), type(error)) == ("fail", "a mistake of ours", ZeroDivisionError)
+    assert rest == [("fail", None), ("b", "b done"), ("b", None)]

@@ -13,7 +13,7 @@ import pytest
 from pond.sessions.tables import MESSAGES, PARTS, SESSIONS, TABLES
 from pond.substrate import read, write
 from pond.substrate.catalog import Catalog
-from pond.substrate.signals import Damaged, Missing, Newer
+from pond.substrate.signals import Damaged, Missing, Newer, Older
 from pond.substrate.store import Store
 from pond.substrate.table import KEY, VERSION, Table
 from tests.lake.plain import THINGS, keys, make, store, things, together
@@ -122,9 +122,26 @@ def test_a_table_of_a_later_pond_is_left_alone(filled: Path) -> None:
     assert _files(filled) == before
 
 
-def test_an_earlier_version_is_read(filled: Path) -> None:
+def test_an_earlier_version_is_refused_and_left_alone(filled: Path) -> None:
     lance.dataset(str(filled / "things.lance")).update_schema_metadata({VERSION: "2"})
+    before = _files(filled)
+    with pytest.raises(Older, match=r"`things` has schema version 2, this pond needs 3"):
+        store(filled).handle(THINGS)
+    with pytest.raises(Older):
+        write.insert(store(filled), THINGS, things("b", range(5)))
+    assert _files(filled) == before
+
+
+def test_a_derived_column_that_is_missing_is_added_in_place(filled: Path) -> None:
+    wider = replace(THINGS, columns=(*THINGS.columns, pa.field("terms", pa.string())), derived=frozenset(("terms",)))
+    found = read.rows(store(filled), wider, ["terms"])
+    assert found["terms"].to_pylist() == [None] * 5
     assert store(filled).handle(THINGS).count_rows() == 5
+    version = lance.dataset(str(filled / "things.lance")).version
+    store(filled).handle(wider)
+    assert lance.dataset(str(filled / "things.lance")).version == version
+    with pytest.raises(Damaged, match="terms2"):
+        store(filled).handle(replace(wider, columns=(*wider.columns, pa.field("terms2", pa.string()))))
 
 
 def _garbage_version(place: Path) -> None:

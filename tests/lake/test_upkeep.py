@@ -1,5 +1,6 @@
 """Indexes are folded, fragments put together, old versions deleted, and no question is answered otherwise for it."""
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -155,6 +156,38 @@ def test_old_versions_go_and_the_newest_stays(there: Store) -> None:
     after = upkeep.health(there, THINGS)
     assert (after.versions, after.rows) == (1, 5)
     assert before.bytes - after.bytes == freed > 0
+
+
+def test_a_version_stays_as_long_as_after_it_was_replaced(there: Store) -> None:
+    """Whoever began to read a moment ago reads the version that was the newest then, however old it is."""
+    keep = timedelta(seconds=1)
+    for number in range(5):
+        write.insert(there, THINGS, things("a", [number]))
+    time.sleep(1.5)
+    reading = Store(there.catalog).handle(THINGS)
+    upkeep.compact(there, THINGS)
+    upkeep.clean(there, THINGS, keep)
+    assert reading.version in _versions(there)
+    time.sleep(1.5)
+    assert upkeep.clean(there, THINGS, keep) > 0
+    assert reading.version not in _versions(there)
+
+
+def _versions(there: Store) -> set[int]:
+    return {each["version"] for each in there.renewed(THINGS).versions()}
+
+
+def test_the_bytes_of_a_table_are_rows_indexes_and_old_versions(there: Store) -> None:
+    for number in range(5):
+        write.insert(there, THINGS, things("a", [number]))
+    upkeep.fold_indexes(there, THINGS)
+    upkeep.compact(there, THINGS)
+    found = upkeep.health(there, THINGS)
+    assert 0 < found.old_bytes < found.bytes
+    assert 0 < found.index_bytes < found.bytes - found.old_bytes
+    assert upkeep.clean(there, THINGS, timedelta(0)) == found.old_bytes
+    after = upkeep.health(there, THINGS)
+    assert (after.old_bytes, after.index_bytes) == (0, found.index_bytes)
 
 
 def test_what_an_unfinished_write_left_goes_only_where_nobody_else_writes(there: Store, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pond.handlers.lake import opened
 from pond.sessions.tables import SESSIONS
 from pond.substrate import read
 from tests.cli.command import command, environment, pond
-from tests.lake import crash, kill
+from tests.lake import commands, crash, kill
 from tests.lake.crowd import crowd
 from tests.lake.logs import Logs, logs
 from tests.lake.proxy import Fault, Plan, proxying
@@ -27,7 +27,12 @@ CRASHES: list[tuple[int, Build]] = [
     (30, lambda logs, room: crash.then_growing(logs, room, seed=2)),
     (25, crash.two_killed),
     (25, crash.one_of_two_killed),
-    (50, crash.keeping_up),
+    # At some points the work is over before the blow falls: these leave two hundred of each.
+    (220, commands.optimizing),
+    (220, commands.erasing),
+    (220, commands.exporting),
+    (130, commands.importing),
+    (90, lambda logs, room: commands.importing_more(logs, room, seed=3)),
 ]
 REMOTE, CROWDS, PROCESSES = 30, 3, 8
 SHARES = (0.1, 0.2, 0.3)

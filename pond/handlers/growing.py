@@ -1,0 +1,90 @@
+"""A story: session files that grow, in a scratch directory, beside their neighbours. The seed decides every cut.
+
+What a file holds at each step is a beginning of it, cut behind a line or inside one; the last step has all of it.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import random
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pond.codec.paths import beside
+from pond.codec.registry import adapter, clients
+
+_LATE = 0.25  # of the files are not there at a step yet
+_INSIDE = 0.5  # of the cuts are inside a line
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """A session file, where it grows, and how many bytes it has at each step; with none it is not there yet."""
+
+    source: Path
+    place: Path
+    sizes: tuple[int, ...]
+
+    def write(self, step: int) -> None:
+        """Let the file grow to what it is at a step."""
+        if not self.sizes[step]:
+            return
+        if not self.place.exists():
+            self.place.parent.mkdir(parents=True, exist_ok=True)
+            _copy_beside(self.source, self.place)
+            _copy_lists(self.source, self.place)
+        with open(self.source, "rb") as source, open(self.place, "ab") as out:
+            source.seek(out.tell())
+            while (missing := self.sizes[step] - out.tell()) > 0 and (data := source.read(min(missing, _CHUNK))):
+                out.write(data)
+
+
+def story(files: Iterable[Path], scratch: Path, steps: int, seed: int) -> list[Growing]:
+    """Return how files grow below `scratch`: each at its whole path, which says whose it is."""
+    chance = random.Random(seed)
+    return [Growing(file, _place(file, scratch), tuple(_sizes(file, steps, chance))) for file in files]
+
+
+def _place(file: Path, scratch: Path) -> Path:
+    return scratch.joinpath(*file.absolute().parts[1:])
+
+
+def _sizes(file: Path, steps: int, chance: random.Random) -> Iterator[int]:
+    """Yield the sizes of a file at each step, each at least as large as the one before."""
+    whole = os.stat(file).st_size
+    size = 0
+    for share in sorted(chance.random() for _ in range(steps - 1)):
+        if size or chance.random() >= _LATE:
+            cut = int(whole * share)
+            size = max(size, cut if chance.random() < _INSIDE else _line_end(file, cut))
+        yield size
+    yield whole
+
+
+def _line_end(file: Path, place: int) -> int:
+    """Return where the line ends that a place of a file lies in."""
+    with open(file, "rb") as opened:
+        if not place:
+            return 0
+        with mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as text:
+            return text.find(b"\n", place) + 1 or len(text)
+
+
+def _copy_beside(source: Path, place: Path) -> None:
+    for client in clients():
+        for name, file in beside(source, adapter(client).module.BESIDE):
+            target = place.parent / name.replace("{stem}", place.stem)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+
+
+def _copy_lists(source: Path, place: Path) -> None:
+    """Copy the lists that clients keep of their sessions, from wherever above the file they lie."""
+    for name in {adapter(client).list_name for client in clients()} - {""}:
+        for here, there in zip(source.absolute().parents, place.parents, strict=False):
+            if (here / name).is_file() and not (there / name).exists():
+                shutil.copyfile(here / name, there / name)

@@ -1,0 +1,30 @@
+"""Ctrl-C and SIGTERM at moments when breaking off would leave something behind."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def held() -> Iterator[Sequence[int]]:
+    """Let signals that stop the command wait until the end of the block; give those that came, to look at meanwhile.
+
+    Only the main thread hears signals: in another one nothing is held, and nothing comes.
+    """
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+    before = [(number, signal.signal(number, lambda number, _: came.append(number))) for number in _STOPS]
+    try:
+        yield came
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler or signal.SIG_DFL)
+        if came:
+            signal.raise_signal(came[0])
