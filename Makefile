@@ -12,7 +12,7 @@ step = @printf '%-12s' '$(1)'; \
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check-format check-lint check-types check-layers check-generated check-golden check-tests \
-  generate format bench fuzz torture mutate clients lock clean
+  generate format bench against fuzz stories torture mutate clients lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,8 +65,16 @@ format: $(READY) ## Lay out the code and mend what the linter can mend
 bench: $(READY) ## Measure speed, memory and size; prints a table (BENCH=--full: on a lake of 2 GB)
 	@$(BIN)/python -m tests.bench $(BENCH)
 
-fuzz: $(READY) ## Run the property tests on millions of random records, with a new seed (minutes)
-	@POND_CASES=$${POND_CASES:-2000000} POND_SEED=$${POND_SEED:-$$(date +%s)} $(BIN)/pytest -q -m hypothesis --hypothesis-profile=fuzz
+against: $(READY) ## Measure convert and ingest against another revision, in turns: make against REV=v1 (minutes)
+	@$(BIN)/python -m tests.bench.against $(REV) $(ARGS)
+
+fuzz: $(READY) ## Run the property tests on millions of random records, then whole damaged stores, with a new seed (minutes)
+	@seed=$${POND_SEED:-$$(date +%s)}; \
+	  POND_CASES=$${POND_CASES:-2000000} POND_SEED=$$seed $(BIN)/pytest -q -m hypothesis --hypothesis-profile=fuzz && \
+	  $(BIN)/python -m tests.fuzz --seed $$seed $(ARGS)
+
+stories: $(READY) ## Let files grow into scratch lakes in hundreds of ways, interrupted and repeated; with a new seed (minutes)
+	@POND_STORIES=$${POND_STORIES:-50} POND_SEED=$${POND_SEED:-$$(date +%s)} $(BIN)/pytest -q tests/handlers/test_stories.py
 
 torture: $(READY) ## Kill writers at hundreds of points, crowd and spoil the lake's storage; prints a table (long)
 	@$(BIN)/python -m tests.lake.torture $(ARGS)

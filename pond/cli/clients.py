@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from pond.cli.show import print_json
+from pond.cli.terminal import say
 from pond.codec.registry import adapter, clients
 
 
@@ -18,16 +19,16 @@ def run(
         print_json(found, sys.stdout)
         return 0
     for client in found:
-        print(f"{client['client']}: {client['title']}")
-        print(f"  reads    {client['reads']}")
-        print(f"  writes   {client['writes']}")
-        print(f"  verified {', '.join(client['verified'])}")
+        say(f"{client['client']}: {client['title']}")
+        say(f"  reads    {client['reads']}")
+        say(f"  writes   {client['writes']}")
+        say(f"  verified {', '.join(client['verified'])}")
         for pattern in client["files"]:
-            print(f"  files    {pattern}")
+            say(f"  files    {pattern}")
         for pattern, because in client["ignores"].items():
-            print(f"  ignores  {pattern}: {because}")
+            say(f"  ignores  {pattern}: {because}")
         for gap in client["gaps"]:
-            print(f"  limit    {gap['what']} ({gap['kind']}): {gap['because']}")
+            say(f"  limit    {gap['what']} ({gap['kind']}): {gap['because']}")
     return 0
 
 

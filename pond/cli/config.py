@@ -7,9 +7,11 @@ from typing import Annotated, TypeAlias
 import typer
 
 from pond.cli.show import print_json
+from pond.cli.terminal import say
 from pond.config.listing import rows
 from pond.config.load import load
 from pond.config.places import config_file, no_home
+from pond.diagnostics.visible import one_line_of
 
 Lake: TypeAlias = Annotated[
     str | None, typer.Option("--lake", metavar="PATH|URI", help="The lake, in place of the configured one.")
@@ -27,7 +29,7 @@ def show(
         return 0
     names, texts = (max(map(len, column)) for column in zip(*((row.name, row.text) for row in found), strict=True))
     for row in found:
-        print(_plain(f"{row.name:<{names}}  {row.text:<{texts}}  {row.source}"))
+        say(one_line_of(f"{row.name:<{names}}  {row.text:<{texts}}  {row.source}"))
     return 0
 
 
@@ -36,14 +38,8 @@ def path() -> int:
     file = config_file(os.environ)
     if file is None:
         raise no_home("configuration")
-    print(_plain(str(file)))
+    say(one_line_of(str(file)))
     return 0
-
-
-def _plain(line: str) -> str:
-    """Return a line that any terminal can show: paths may hold bytes that are no text."""
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
-    return shown.encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding)
 
 
 commands = {"show": show, "path": path}

@@ -11,6 +11,7 @@ import typer
 
 from pond.cli.losses import show_losses, show_moved, show_resumes, write_losses
 from pond.cli.show import print_json, show_faults, summary
+from pond.cli.terminal import json_out
 from pond.codec.convert import Order
 from pond.codec.output import failed
 from pond.codec.registry import CANONICAL, clients
@@ -70,10 +71,10 @@ def target_directory(output: str) -> Path:
 
 @contextmanager
 def answering() -> Iterator[BinaryIO]:
-    """Give standard output, and flush it at the end; a reader that went away is for `main` to hear of."""
+    """Give standard output for JSON text, and flush it at the end; a reader that went away is for `main` to hear of."""
     try:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        yield json_out()
+        sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -102,4 +103,6 @@ def tell(
 
 def _unusable(report: Report) -> bool:
     """Tell whether the request itself cannot be carried out: nothing could be read, or the target cannot take it."""
-    return report.errors > 0 and (report.sessions == 0 or any(d.code.startswith("usage") for d in report.diagnostics))
+    codes = {diagnostic.code for diagnostic in report.diagnostics}
+    nothing = report.sessions == 0 and "internal" not in codes  # a mistake in pond is not the request's
+    return report.errors > 0 and (nothing or any(code.startswith("usage") for code in codes))

@@ -1,7 +1,6 @@
 """`pond convert`: sessions in, sessions out."""
 
 import shutil
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import typer
 
 from pond.cli.conversion import KeepOrigin, LossReport, MapPath, OnLoss, answering, order_of, target_directory, tell
 from pond.cli.show import Progress
+from pond.cli.terminal import json_out, warn
 from pond.codec.batch import (
     Job,
     convert_child,
@@ -22,10 +22,12 @@ from pond.codec.batch import (
 )
 from pond.codec.convert import Input, Order, Written, open_input, write_canonical, write_native
 from pond.codec.output import NewFile, failed
-from pond.codec.placing import place_beside
+from pond.codec.placing import place_beside, refuse_empty
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
-from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
+from pond.codec.surprise import contained
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.visible import one_line_of
 
 
 def run(
@@ -65,7 +67,7 @@ def run(
     if several or (output is not None and is_directory(output)):
         _many(found, replace(order, defer=True), output, report, jobs)
     elif found:
-        (named, *family), order = with_families(found, order)
+        (named, *family), order = with_families(found, order, report)
         code = max(code, _one(named, order, output, report))
         _children(family, order, output, report)
     told = tell(report, order, output, loss_report, {} if json else None)
@@ -74,25 +76,19 @@ def run(
 
 def _one(job: Job, order: Order, output: str | None, report: Report) -> int:
     """Convert one input to standard output or to the file named."""
-    try:
-        with job.open() as file:
-            report.files += 1
-            source = open_input(file, job.name, job.path, order, report)
-            if output is None:
-                written = _stream(source, order, sys.stdout.buffer, report)
-                for extra in written.beside:
-                    print(
-                        f"pond: `{extra.name}` lies beside the session and does not fit in a stream; use -o",
-                        file=sys.stderr,
-                    )
-                return 0
-            with NewFile(Path(output)) as out:
-                written = _stream(source, order, out, report)
-            place_beside(Path(output), written)
-    except SourceFault as fault:
-        report.diagnostics += fault.diagnostics
-        return 1 if fault.diagnostics[0].code.startswith("output") else 0
-    return 0
+    with contained(report, job.name, BrokenPipeError, UsageError), job.open() as file:
+        report.files += 1
+        source = open_input(file, job.name, job.path, order, report)
+        if output is None:
+            written = _stream(source, order, json_out(), report, "standard output")
+            for name in dict.fromkeys(one_line_of(extra.name) for extra in written.beside):
+                warn(f"pond: `{name}` lies beside the session and does not fit in a stream; use -o")
+            return 0
+        with NewFile(Path(output)) as out:
+            written = _stream(source, order, out, report, output)
+            refuse_empty(out, job.name, job.name)
+        place_beside(Path(output), written, "", report)
+    return 1 if any(d.code.startswith("output") and d.severity == "error" for d in report.diagnostics) else 0
 
 
 def _children(family: list[Job], order: Order, output: str | None, report: Report) -> None:
@@ -106,7 +102,7 @@ def _children(family: list[Job], order: Order, output: str | None, report: Repor
             convert_child(job, order, Path(output), report.resumes[0].place, report)
 
 
-def _stream(source: Input, order: Order, out: BinaryIO, report: Report) -> Written:
+def _stream(source: Input, order: Order, out: BinaryIO, report: Report, called: str) -> Written:
     """Write the one session of an input; return what belongs beside it."""
     written = Written([])
     size = source.source.path.stat().st_size if source.source.path else 0
@@ -128,7 +124,7 @@ def _stream(source: Input, order: Order, out: BinaryIO, report: Report) -> Writt
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise failed("standard output" if out is sys.stdout.buffer else "output", error) from None
+        raise failed(called, error) from None
     finally:
         progress.end()
 

@@ -8,9 +8,10 @@ import typer
 
 from pond.cli.config import Lake
 from pond.cli.show import Doing, print_json, refuse
-from pond.cli.terminal import in_line, say
+from pond.cli.terminal import say, warn
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
+from pond.diagnostics.visible import in_line
 from pond.handlers.erase import Erased, Family, Preview, erase, family, forget, preview
 from pond.handlers.lake import existing
 from pond.sessions.stored_text import from_stored
@@ -54,11 +55,12 @@ def _agreed(wanted: Sequence[Preview]) -> bool:
         raise UsageError(Diagnostic("usage", message, help="`--yes` erases without asking"))
     for each in wanted:
         title = f"  {in_line(each.title)}" if each.title else ""
-        print(f"{in_line(each.session_id)}{title}", file=sys.stderr)
+        warn(f"{in_line(each.session_id)}{title}")
         facts = [in_line(each.client or "remains of an erased session"), in_line(each.project or "")]
-        print(f"  {'  '.join(filter(None, facts))}", file=sys.stderr)
-        print(f"  {each.messages} messages, {each.children} children", file=sys.stderr)
-    print("Erase this for good? [y/N] ", end="", file=sys.stderr, flush=True)
+        warn(f"  {'  '.join(filter(None, facts))}")
+        warn(f"  {each.messages} messages, {each.children} children")
+    say("Erase this for good? [y/N] ", sys.stderr, end="")
+    sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

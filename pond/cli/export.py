@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from pond.cli.show import Progress, print_json
+from pond.cli.terminal import say
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.visible import one_line_of
 from pond.handlers.export import export
 from pond.handlers.lake import opened
 from pond.sessions.archive.select import Selection
@@ -57,7 +59,7 @@ def run(
         print_json({"archive": output, **counts, "bytes": done.bytes}, sys.stdout)
     else:
         rows = f"{done.sessions} sessions, {done.messages} messages, {done.parts} parts"
-        print(f"{output}: {rows}, {done.bytes / 1e6:.1f} MB")
+        say(f"{one_line_of(output)}: {rows}, {done.bytes / 1e6:.1f} MB")
     return 0
 
 

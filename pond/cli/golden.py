@@ -1,6 +1,5 @@
 """`pond golden`: what a change did to the goldens, and whether stored rows kept their keys."""
 
-import io
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +7,7 @@ from typing import Annotated
 import typer
 
 from pond.cli.show import print_json
+from pond.cli.terminal import say
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 
 
@@ -23,10 +23,8 @@ def run(
     if json and markdown:
         raise UsageError(Diagnostic("usage", "`--json` and `--markdown` exclude each other"))
     found = check(Path.cwd(), base)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # goldens hold any character, a terminal may not
     if json:
         print_json(as_object(found), sys.stdout)
     else:
-        print((as_markdown if markdown else as_text)(found), end="")
+        say((as_markdown if markdown else as_text)(found), end="")
     return found.exit_code

@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from pond.cli.hints import helped
 from pond.cli.show import Progress, print_json
+from pond.cli.terminal import say, warn
 from pond.config.load import load
-from pond.diagnostics.render import as_json, one_line
+from pond.diagnostics.render import as_json, with_help
 from pond.handlers.import_ import Imported, import_
 from pond.handlers.lake import opened
 
@@ -49,12 +51,12 @@ def _summary(archive: str, done: Imported, dry_run: bool) -> dict[str, object]:
         "held": done.held,
         "new": done.new,
         "erased": done.erased,
-        "faults": [as_json(fault) for fault in done.faults],
+        "faults": [as_json(helped(fault)) for fault in done.faults],
     }
 
 
 def _say(done: Imported, dry_run: bool) -> None:
-    for fault in done.faults:
-        print(one_line(fault) + (f" ({fault.help})" if fault.help else ""), file=sys.stderr)
+    for fault in map(helped, done.faults):
+        warn(with_help(fault))
     rows = ", ".join(f"{done.new[name]} of {done.held[name]} {name}" for name in ("sessions", "messages", "parts"))
-    print(f"{rows} {'would be' if dry_run else 'were'} new.")
+    say(f"{rows} {'would be' if dry_run else 'were'} new.")

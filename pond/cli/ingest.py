@@ -44,7 +44,7 @@ def run(
         summary = ingest(settings, request, progress.of)
     finally:
         progress.end()
-    if not any(summary.files.values()) and not summary.report.sessions and not summary.report.diagnostics:
+    if not any(summary.files.values()) and not summary.report.sessions and not summary.report.errors:
         summary.report.nothing_found(inputs)
     if json:
         print_json(as_json(summary), sys.stdout)

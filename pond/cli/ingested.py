@@ -2,24 +2,27 @@
 
 from typing import Any
 
-from pond.cli.show import show_faults
+from pond.cli.show import problem_lines, show_faults
 from pond.cli.show import summary as faults_and_drift
+from pond.cli.terminal import say
 from pond.handlers.ingest import Summary
 
 
 def show(summary: Summary, dry_run: bool) -> None:
     """Print what came in on standard output, and what is wrong with the sources on standard error."""
     files = ", ".join(f"{count} {what}" for what, count in summary.files.items() if count) or "none"
-    print(f"files     {files}")
+    say(f"files     {files}")
     new = "would be new" if dry_run else "new"
-    print(f"sessions  {summary.new_sessions} {new}")
-    print(f"rows      {summary.new_messages} messages and {summary.new_parts} parts {new}")
-    if summary.waiting:
-        print(f"waiting   {summary.waiting} files were only just begun; the next sync takes them")
+    say(f"sessions  {summary.new_sessions} {new}")
+    say(f"rows      {summary.new_messages} messages and {summary.new_parts} parts {new}")
+    if summary.report.repeats:
+        say(f"repeats   {summary.report.repeats} records were in their file before, with the same id and content")
+    if summary.unfinished:
+        say(f"waiting   {summary.unfinished} files end in a line that is still being written; a later sync takes it")
     if summary.erased:
-        print(f"erased    {summary.erased} sessions stay erased")
-    if summary.known_faults:
-        print(f"faults    {summary.known_faults} in unchanged files, reported when those were read")
+        say(f"erased    {summary.erased} sessions stay erased")
+    for line in problem_lines(refused(summary), "refused   "):
+        say(line)
     show_faults(summary.report)
 
 
@@ -33,12 +36,18 @@ def as_json(summary: Summary) -> dict[str, Any]:
             "sessions": summary.new_sessions, "messages": summary.new_messages, "parts": summary.new_parts,
         },
         "records": summary.report.records,
-        "waiting": summary.waiting,
+        "repeats": summary.report.repeats,
+        "unfinished": summary.unfinished,
         "erased": summary.erased,
-        "known_faults": summary.known_faults,
+        "refused": refused(summary),
         "faults": told["faults"],
         "drift": told["drift"],
     }  # fmt: skip
+
+
+def refused(summary: Summary) -> list[dict[str, Any]]:
+    """Return what is wrong with files that are as they were when it was first told: it still is."""
+    return [problem for problem in summary.known if problem["severity"] == "error"]
 
 
 def exit_code(summary: Summary, missing: bool) -> int:

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -12,13 +12,17 @@ import typer
 from pond.cli.config import Lake
 from pond.cli.reading import clock
 from pond.cli.show import print_json
-from pond.cli.terminal import fitted, in_line, say, width
+from pond.cli.terminal import fitted, say, width
+from pond.codec.registry import clients
 from pond.config.load import load
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.visible import in_line
 from pond.handlers import find
 from pond.handlers.lake import existing
-from pond.handlers.listing import LIMIT, Wanted, recent
+from pond.handlers.listing import LIMIT, Wanted, recent, sessions_of
 from pond.handlers.times import instant
 from pond.model.json_text import JsonObject
+from pond.substrate.store import Store
 
 _HEADS = ("id", "active (UTC)", "client", "msgs", "subs", "project", "title")
 _CLIENT, _PROJECT, _TITLE = 2, 5, 6
@@ -52,15 +56,34 @@ def run(
     now = datetime.now(UTC)
     since_, until_ = (None if time is None else instant(time, now) for time in (since, until))
     of = None if parent is None else find.session(store, parent)
+    _check_client(store, client)
     found = recent(store, Wanted(client, project and _place(project), since_, until_, of, everything, limit))
     if json:
         print_json(found, sys.stdout)
         return 0
     for line in _table(found["sessions"], _columns()):
         say(line)
+    if not found["sessions"]:
+        say(_nothing(sessions_of(store), client))
     if found["sessions_remaining"]:
         say(f"… {found['sessions_remaining']} more: --limit N")
     return 0
+
+
+def _check_client(store: Store, client: str | None) -> None:
+    """Refuse a client that pond does not know and the lake does not hold."""
+    if client is not None and client not in clients() and client not in (held := sessions_of(store)):
+        known = ", ".join(sorted({*clients(), *held}))
+        raise UsageError(Diagnostic("usage", f"unknown client `{client}`", help=f"known: {known}"))
+
+
+def _nothing(held: Mapping[str, int], client: str | None) -> str:
+    """Say why nothing is listed, and what to do."""
+    if not held:
+        return "The lake holds no sessions yet: `pond sync` stores this machine's, `pond ingest PATH` others."
+    if client is not None and client not in held:
+        return f"The lake holds no sessions of {client}: `pond sync` stores those of this machine."
+    return f"None of the {sum(held.values())} sessions in the lake matches; `pond list` shows the newest."
 
 
 def _place(project: str) -> str:

@@ -1,10 +1,11 @@
 """What a person or a script hears about a conversion to another client: losses, moved paths, and how to go on."""
 
-import sys
 from pathlib import Path
 
+from pond.cli.terminal import warn
 from pond.codec.output import NewFile
 from pond.codec.report import Report
+from pond.diagnostics.visible import one_line_of
 from pond.model.json_text import encode_line
 
 _MOST_RESUMES = 3
@@ -28,18 +29,18 @@ def show_losses(report: Report, written: bool) -> None:
     for weight in (CONTENT, CONTEXT):
         kinds = [f"{KINDS[kind][1]} ({count})" for kind, count in counts.items() if KINDS[kind][0] == weight]
         if kinds:
-            print(f"pond: {weight}: {'; '.join(kinds)}", file=sys.stderr)
+            warn(f"pond: {weight}: {'; '.join(kinds)}")
     rest = sum(count for kind, count in counts.items() if KINDS[kind][0] not in (CONTENT, CONTEXT))
     if rest:
         hint = "" if written else "; --loss-report FILE names all"
-        print(f"pond: metadata: {rest} values of the source client left out{hint}", file=sys.stderr)
+        warn(f"pond: metadata: {rest} values of the source client left out{hint}")
 
 
 def show_moved(report: Report, paths: tuple[tuple[str, str], ...]) -> None:
     """Say how many values name another directory now."""
     if paths:
-        which = ", ".join(f"{old} -> {new}" for old, new in paths)
-        print(f"pond: {which}: {report.moved} values changed", file=sys.stderr)
+        which = ", ".join(f"{one_line_of(old)} -> {one_line_of(new)}" for old, new in paths)
+        warn(f"pond: {which}: {report.moved} values changed")
 
 
 def show_resumes(report: Report, output: str | None) -> None:
@@ -51,6 +52,6 @@ def show_resumes(report: Report, output: str | None) -> None:
             if output and Path(output).is_dir()
             else (f"put the file at {resume.home}/{resume.place}")
         )
-        print(f"pond: to go on: {how}, then `{resume.command}`", file=sys.stderr)
+        warn(one_line_of(f"pond: to go on: {how}, then `{resume.command}`"))
     if len(report.resumes) > _MOST_RESUMES:
-        print(f"pond: and {len(report.resumes) - _MOST_RESUMES} more (--json has all)", file=sys.stderr)
+        warn(f"pond: and {len(report.resumes) - _MOST_RESUMES} more (--json has all)")

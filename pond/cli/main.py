@@ -1,13 +1,18 @@
 """Entry point: look at the arguments first, import what the verb needs and nothing else."""
 
+import atexit
 import importlib
+import io
 import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import Any
+from contextlib import redirect_stderr, suppress
+from typing import Any, NoReturn
 
 from pond._version import __version__
+from pond.config.private import owner_only
+from pond.diagnostics.interrupt import interrupt_behind
 
 # Verb -> module and one line of help. A module has `run`, or `commands` for verbs of its own.
 VERBS: dict[str, tuple[str, str]] = {
@@ -26,7 +31,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "pond.cli.convert",
         "Turn sessions into canonical events, their own client's files again, or another client's sessions.",
     ),
-    "verify": ("pond.cli.verify", "Prove on your own files that the round trip through canonical changes no value."),
+    "verify": (
+        "pond.cli.verify",
+        "Prove on your own files that the round trip through canonical, or through a lake, changes no value.",
+    ),
     "status": ("pond.cli.status", "Say what the lake holds, how it stands, and what is about to be lost elsewhere."),
     "optimize": ("pond.cli.optimize", "Bring indexes up to date, put small files together, delete old versions."),
     "export": ("pond.cli.export", "Write sessions of the lake to a compact archive."),
@@ -55,6 +63,7 @@ Options:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code; no traceback reaches a user."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    owner_only()
     # Both ways of being stopped unwind the stack, so that no half-written file stays behind.
     signal.signal(signal.SIGTERM, _terminate)
     try:
@@ -62,9 +71,11 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         _forget_stdout()  # the reader went away (`| head`): nothing more to say, and nobody to say it to
         return 0
-    except KeyboardInterrupt as stop:
-        print("pond: interrupted", file=sys.stderr)
-        return stop.args[0] if stop.args else 128 + signal.SIGINT
+    except BaseException as error:
+        stop = interrupt_behind(error)
+        if stop is None:
+            raise
+        _end_at_once(stop.args[0] if stop.args else 128 + signal.SIGINT)
     finally:
         try:
             sys.stdout.flush()
@@ -76,6 +87,22 @@ def _terminate(number: int, _: object) -> None:
     raise KeyboardInterrupt(128 + number)
 
 
+def _end_at_once(code: int) -> NoReturn:
+    """End the process; what it was doing has been unwound.
+
+    Python is not taken down in order: threads of Lance that were interrupted in their work still call back into it,
+    and would abort the process.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    sys.stderr.write("pond: interrupted\n")
+    atexit._run_exitfuncs()  # temporary files
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code)
+
+
 def _forget_stdout() -> None:
     """Let the interpreter flush what is left into nothing, instead of complaining at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -84,16 +111,16 @@ def _forget_stdout() -> None:
 def _dispatch(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("--help", "-h", "help"):
         width = max(map(len, VERBS))
-        print(
-            OVERVIEW.format(verbs="\n".join(f"  {name:<{width}}  {text}" for name, (_, text) in VERBS.items())), end=""
+        sys.stdout.write(
+            OVERVIEW.format(verbs="\n".join(f"  {name:<{width}}  {text}" for name, (_, text) in VERBS.items()))
         )
         return 0
     if arguments[0] == "--version":
-        print(f"pond {__version__}")
+        sys.stdout.write(f"pond {__version__}\n")
         return 0
     verb, rest = arguments[0], arguments[1:]
     if verb not in VERBS:
-        print(f"pond: usage: unknown command `{verb}`; see `pond --help`", file=sys.stderr)
+        _complain("pond: usage: unknown command ", f"`{verb}`; see `pond --help`")
         return 2
     module = importlib.import_module(VERBS[verb][0])
     if hasattr(module, "run"):
@@ -101,13 +128,23 @@ def _dispatch(arguments: list[str]) -> int:
     if rest and rest[0] in module.commands:
         return _run(module.commands[rest[0]], f"pond {verb} {rest[0]}", rest[1:])
     listing = "\n".join(f"  {name}  {(f.__doc__ or '').splitlines()[0]}" for name, f in module.commands.items())
-    print(f"Usage: pond {verb} COMMAND [ARGUMENTS]\n\n{listing}", file=sys.stdout if "--help" in rest else sys.stderr)
+    (sys.stdout if "--help" in rest else sys.stderr).write(f"Usage: pond {verb} COMMAND [ARGUMENTS]\n\n{listing}\n")
     return 0 if "--help" in rest else 2
 
 
+def _complain(beginning: str, reason: str) -> None:
+    """Print what is wrong with the words of a command, which may be anything; the reason is one line."""
+    from pond.cli.terminal import warn  # `pond --version` needs none of it
+    from pond.diagnostics.visible import one_line_of
+
+    warn(beginning + one_line_of(reason))
+
+
 def _run(function: Callable[..., int], name: str, arguments: list[str]) -> int:
+    from pond.cli.hints import begin
     from pond.cli.quick import parse
     from pond.cli.show import refuse
+    from pond.codec.surprise import told
     from pond.diagnostics.diagnostic import PondError
 
     values = parse(function, arguments)
@@ -115,10 +152,17 @@ def _run(function: Callable[..., int], name: str, arguments: list[str]) -> int:
         values, code = _with_typer(function, name, arguments)
         if values is None:
             return code
+    begin(function)
     try:
         return function(**values)
     except PondError as error:
+        if (stop := interrupt_behind(error)) is not None:
+            raise stop from None  # what was interrupted failed over it
         return refuse(error)
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # nobody contained it
+        return refuse(PondError(*told(error, name)))
 
 
 def _with_typer(
@@ -142,10 +186,14 @@ def _with_typer(
     call.__annotations__ = function.__annotations__
     app.command()(call)
     code = 0
-    try:
-        app(arguments, prog_name=name)
-    except SystemExit as exit:
-        code = exit.code if isinstance(exit.code, int) else 2
+    with redirect_stderr(io.StringIO()) as said:  # it repeats the words it does not know
+        try:
+            app(arguments, prog_name=name)
+        except SystemExit as exit:
+            code = exit.code if isinstance(exit.code, int) else 2
+    if text := said.getvalue():
+        beginning, mark, reason = text.partition("Error: ")
+        _complain(beginning + mark, reason.rstrip("\n"))
     return (taken[0] if taken else None), code
 
 

@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 from pond.cli.show import print_json
+from pond.cli.terminal import say, warn
 from pond.codec.registry import adapter
 from pond.diagnostics.diagnostic import Diagnostic, MappingError, UsageError
 from pond.diagnostics.render import as_json, pictures
+from pond.diagnostics.visible import one_line_of
 
 
 def check(
@@ -31,7 +33,7 @@ def check(
                 for diagnostic in error.diagnostics:
                     print_json(as_json(diagnostic), sys.stdout)
             else:
-                print(pictures(error.diagnostics, text))
+                say(pictures(error.diagnostics, text))
     return code
 
 
@@ -51,12 +53,12 @@ def fmt(
         try:
             parse(text, file)
         except MappingError as error:
-            print(pictures(error.diagnostics, text), file=sys.stderr)
+            warn(pictures(error.diagnostics, text))
             code = 1
             continue
         formatted = format_map(text)
         if formatted != text:
-            print(f"{'would format' if check else 'formatted'} {file}")
+            say(f"{'would format' if check else 'formatted'} {one_line_of(file)}")
             code = max(code, int(check))
             if not check:
                 Path(file).write_text(formatted, encoding="utf-8")
@@ -78,11 +80,11 @@ def explain(
     file = adapter(client).folder / f"{adapter(client).folder.name}.map"
     plan = check_mapping(parse(_read(str(file)), file.name))
     if source:
-        print(compile_plan(plan), end="")
+        say(compile_plan(plan), end="")
     elif json:
         print_json(explain_json(plan), sys.stdout)
     else:
-        print(explain_plan(plan), end="")
+        say(explain_plan(plan), end="")
     return 0
 
 

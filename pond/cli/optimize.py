@@ -1,12 +1,15 @@
 """`pond optimize`: the lake, quick and small."""
 
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Annotated
 
 import typer
 
 from pond.cli.config import Lake
+from pond.cli.reading import clock
 from pond.cli.show import Doing, print_json, size
 from pond.cli.terminal import say
 from pond.config.load import load
@@ -31,12 +34,32 @@ def run(
         return 0
     for table in tables:
         say(_line(table))
-    before, after = (sum(table.bytes[at] for table in tables) for at in (0, 1))
-    say(f"{size(before)} before, {size(after)} after")
+    for line in _sums(tables, keeping):
+        say(line)
     return 0
 
 
 def _line(table: Optimized) -> str:
-    before, after = map(size, table.bytes)
+    before, after = map(size, table.row_bytes)
     behind = f", indexes brought up to date: {', '.join(table.indexes)}" if table.indexes else ""
     return f"{table.name:<9}{table.rows:>10} rows  {before:>9} -> {after:>9}{behind}"
+
+
+def _sums(tables: list[Optimized], keeping: timedelta) -> Iterator[str]:
+    """Say what the lake holds, what was freed, and when the rest will be."""
+    for what, sums in (("rows", [t.row_bytes for t in tables]), ("indexes", [t.index_bytes for t in tables])):
+        before, after = (size(sum(pair[at] for pair in sums)) for at in (0, 1))
+        yield f"{what:<9}{before} before, {after} after"
+    yield f"freed    {size(sum(table.freed for table in tables))} of old versions"
+    if waiting := sum(table.waiting for table in tables):
+        yield f"waiting  {size(waiting)} {_until(tables, keeping)}"
+
+
+def _until(tables: list[Optimized], keeping: timedelta) -> str:
+    if not keeping:
+        return "that a running or interrupted command wrote; it goes a week after it was written"
+    then = clock(max(table.waiting_until for table in tables if table.waiting))
+    return (
+        f"of old versions that a running command may still read; `pond optimize` frees it after {then} UTC, "
+        "or now with --keep 0s if nothing else uses the lake"
+    )

@@ -13,20 +13,12 @@ from typer.models import ArgumentInfo, OptionInfo
 
 def parse(function: Callable[..., Any], arguments: list[str]) -> dict[str, Any] | None:
     """Return the values for `function`, or None where typer should look."""
-    options: dict[str, tuple[str, Any]] = {}
-    positional: list[tuple[str, Any]] = []
+    options = options_of(function)
     names = [name for name in function.__annotations__ if name != "return"]
     defaults = function.__defaults__ or ()
     values: dict[str, Any] = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-    for name in names:
-        kind, info = get_args(function.__annotations__[name])
-        if isinstance(info, ArgumentInfo):
-            positional.append((name, kind))
-        elif isinstance(info, OptionInfo):
-            # With Annotated the first spelling arrives where a default would stand.
-            spellings = [info.default] if type(info.default) is str else []
-            for flag in [*spellings, *(info.param_decls or ())] or [f"--{name.replace('_', '-')}"]:
-                options[flag] = (name, kind)
+    declared = ((name, *get_args(function.__annotations__[name])) for name in names)
+    positional = [(name, kind) for name, kind, info in declared if isinstance(info, ArgumentInfo)]
     words = _read(arguments, options, values)
     if words is None or len(positional) > 1:
         return None
@@ -41,6 +33,19 @@ def parse(function: Callable[..., Any], arguments: list[str]) -> dict[str, Any] 
             return None
         words = []
     return values if not words and all(name in values and values[name] != [] for name in names) else None
+
+
+def options_of(function: Callable[..., Any]) -> dict[str, tuple[str, Any]]:
+    """Return the options of a verb: the name and the type of the value behind each spelling."""
+    options: dict[str, tuple[str, Any]] = {}
+    for name, annotation in function.__annotations__.items():
+        kind, info = get_args(annotation) or (None, None)
+        if isinstance(info, OptionInfo):
+            # With Annotated the first spelling arrives where a default would stand.
+            spellings = [info.default] if type(info.default) is str else []
+            for flag in [*spellings, *(info.param_decls or ())] or [f"--{name.replace('_', '-')}"]:
+                options[flag] = (name, kind)
+    return options
 
 
 def _read(arguments: list[str], options: dict[str, tuple[str, Any]], values: dict[str, Any]) -> list[str] | None:

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator
 from itertools import chain
 
-from pond.cli.terminal import in_line, visible
+from pond.diagnostics.visible import in_line, visible
 from pond.model.json_text import Json, JsonObject, encode
 
 _NAMES = ("name", "file_name", "media_type")
@@ -65,6 +65,8 @@ def _summary(message: JsonObject) -> Iterator[str]:
     yield _title(message, "---")
     if message["text"]:
         yield visible(message["text"])
+    if message.get("again"):
+        yield "[a prompt from above, written down again]"
     for part in message["parts_summary"]:
         # What a text part says stands above already, unless the harness put it there.
         if part["type"] != "text" or part["provenance"] == "injected":

@@ -1,15 +1,16 @@
 """`pond restore`: sessions of the lake as a client's own files."""
 
-import os
 from typing import Annotated
 
 import typer
 
 from pond.cli.conversion import KeepOrigin, LossReport, MapPath, OnLoss, answering, order_of, target_directory, tell
+from pond.cli.terminal import say
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.visible import one_line_of
 from pond.handlers.lake import opened
 from pond.handlers.restore import OWN, Restored, every, named, restore, stream
 from pond.model.json_text import JsonObject
@@ -60,7 +61,7 @@ def run(
             for one in restore(store, rows, order, target, report):
                 made.append(one)
                 if not json:
-                    out.write(os.fsencode(one.path) + b"\n")
+                    say(one_line_of(str(one.path)))
     written = [{"session": one.session_id, "client": one.client, "path": str(one.path)} for one in made]
     return tell(report, order, output, loss_report, {"written": written} if json else None)
 

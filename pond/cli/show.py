@@ -1,14 +1,15 @@
 """What a person or a script gets to see: diagnostics, summaries, progress."""
 
-import os
-import sys
 import time
+from collections.abc import Iterator
 from typing import Any, TextIO
 
-from pond.cli.terminal import visible
+from pond.cli.hints import helped
+from pond.cli.terminal import StatusLine, warn
 from pond.codec.report import Report
 from pond.diagnostics.diagnostic import PondError, UsageError
-from pond.diagnostics.render import as_json, one_line
+from pond.diagnostics.render import as_json, with_help
+from pond.diagnostics.visible import in_json, one_line_of
 from pond.model.json_text import encode
 
 _MOST_WARNINGS = 20
@@ -17,32 +18,40 @@ _MOST_DRIFT = 12
 
 def refuse(error: PondError) -> int:
     """Print why a request was refused; return the exit code."""
-    for diagnostic in error.diagnostics:
-        help = f" ({diagnostic.help})" if diagnostic.help else ""
-        text = f"{'' if diagnostic.span else 'pond: '}{one_line(diagnostic)}{help}"
-        print(visible(text).replace("\n", "\\n"), file=sys.stderr)  # an id may hold anything
+    for diagnostic in map(helped, error.diagnostics):
+        warn(f"{'' if diagnostic.span else 'pond: '}{with_help(diagnostic)}")
     return 2 if isinstance(error, UsageError) else 1
 
 
 def show_faults(report: Report) -> None:
     """Print every fault as `file:line: code: reason`, then what was carried without a name in the mapping."""
-    faults = report.faults
+    faults = list(map(helped, report.faults))
     errors = [d for d in faults if d.severity == "error"]
     warnings = [d for d in faults if d.severity != "error"]
     for diagnostic in errors + warnings[:_MOST_WARNINGS]:
-        help = f" ({diagnostic.help})" if diagnostic.help else ""
-        print(one_line(diagnostic) + help, file=sys.stderr)
+        warn(with_help(diagnostic))
     if len(warnings) > _MOST_WARNINGS:
-        print(f"pond: {len(warnings) - _MOST_WARNINGS} more warnings (--json has all)", file=sys.stderr)
+        warn(f"pond: {len(warnings) - _MOST_WARNINGS} more warnings (--json has all)")
     if report.drift:
-        print(f"pond: carried, not named by the mapping: {drift_line(report.drift)}", file=sys.stderr)
+        warn(f"pond: carried, not named by the mapping: {drift_line(report.drift)}")
 
 
 def drift_line(drift: dict[str, int]) -> str:
     """Return the most frequent unnamed kinds and fields in one line."""
     most = sorted(drift.items(), key=lambda item: (-item[1], item[0]))
-    shown = ", ".join(f"{name} ({count})" for name, count in most[:_MOST_DRIFT])
+    shown = ", ".join(f"{one_line_of(name)} ({count})" for name, count in most[:_MOST_DRIFT])
     return shown + (f" and {len(most) - _MOST_DRIFT} more" if len(most) > _MOST_DRIFT else "")
+
+
+def problem_lines(problems: list[dict[str, Any]], title: str) -> Iterator[str]:
+    """Yield problems that were noted when their files were read, the first ones one a line."""
+    if problems:
+        yield f"{title}{sum(problem.get('count', 1) for problem in problems)}"
+    for problem in problems[:_MOST_WARNINGS]:
+        where = f"{problem['file']}:{problem['line']}" if "line" in problem else problem["file"]
+        yield one_line_of(f"  {where}: {problem['code']}: {problem['message']}")
+    if len(problems) > _MOST_WARNINGS:
+        yield f"  and {len(problems) - _MOST_WARNINGS} more (--json has all)"
 
 
 def summary(report: Report) -> dict[str, Any]:
@@ -52,7 +61,7 @@ def summary(report: Report) -> dict[str, Any]:
         "sessions": report.sessions,
         "records": report.records,
         "repeats": report.repeats,
-        "faults": [as_json(d) for d in report.faults],
+        "faults": [as_json(helped(d)) for d in report.faults],
         "drift": dict(sorted(report.drift.items())),
         "moved": report.moved,
         "losses": dict(sorted(report.loss_counts().items())),
@@ -61,8 +70,8 @@ def summary(report: Report) -> dict[str, Any]:
 
 
 def print_json(value: Any, stream: TextIO) -> None:
-    """Print one JSON value on one line."""
-    stream.write(encode(value).decode("utf-8") + "\n")
+    """Print one JSON value on one line, exact, in characters that steer no terminal."""
+    stream.write(in_json(encode(value).decode("utf-8")) + "\n")
 
 
 class Progress:
@@ -70,9 +79,8 @@ class Progress:
 
     def __init__(self, total: int, what: str) -> None:
         self._total, self._what = max(total, 1), what
-        self._on = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._line = StatusLine()
         self._began = self._last = time.monotonic()
-        self._shown = False
         self._counted = ""
 
     def of(self, done: int, total: int, counted: str) -> None:
@@ -83,16 +91,11 @@ class Progress:
     def at(self, done: int) -> None:
         """Say that `done` of the total is behind us; redraws a few times a second at most."""
         now = time.monotonic()
-        if self._on and now - self._last > 0.1:
-            self._last, self._shown = now, True
+        if self._line.on and now - self._last > 0.1:
+            self._last = now
             percent = min(100, done * 100 // self._total)
             size = f"{done / 1e6:.0f} of {self._total / 1e6:.0f} MB"
-            print(
-                f"\r{self._what}: {percent:3d} %  {size}{self._counted}{self._pace(done, now)}",
-                end="\x1b[K",
-                file=sys.stderr,
-                flush=True,
-            )
+            self._line.draw(f"{self._what}: {percent:3d} %  {size}{self._counted}{self._pace(done, now)}")
 
     def _pace(self, done: int, now: float) -> str:
         """Return how fast it goes and how long it will take at that rate; nothing before there is a rate."""
@@ -104,26 +107,24 @@ class Progress:
 
     def end(self) -> None:
         """Clear the line."""
-        if self._shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        self._line.clear()
 
 
 class Doing:
     """A line on a terminal that says what is being done; silent in a pipe, and gone in the end."""
 
     def __init__(self) -> None:
-        self._on = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._line = StatusLine()
 
     def __enter__(self) -> "Doing":
         return self
 
     def now(self, what: str) -> None:
         """Say what is being done now."""
-        if self._on:
-            print(f"\r{what}", end="\x1b[K", file=sys.stderr, flush=True)
+        self._line.draw(what)
 
     def __exit__(self, *_: object) -> None:
-        self.now("\r")
+        self._line.clear()
 
 
 def size(count: int) -> str:

@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from pond.cli.config import Lake
-from pond.cli.show import drift_line, print_json, size
-from pond.cli.terminal import in_line, say
+from pond.cli.show import drift_line, print_json, problem_lines, size
+from pond.cli.terminal import say
 from pond.config.load import load
+from pond.diagnostics.visible import in_line
 from pond.handlers.lake import existing
 from pond.handlers.retention import AHEAD, Retention
 from pond.handlers.status import Checks, Overview, checks, overview
@@ -56,11 +57,13 @@ def _checks(found: Checks) -> Iterator[str]:
     models = "".join(f", {in_line(name)} {count}" for name, count in found.embeddings.models.items())
     yield f"embeddings   {embedded} of {texts} messages{models}"
     sources = found.sources
-    yield f"sources      {sources.files} files, {size(sources.bytes)}, {sources.faults} faults"
+    yield f"sources      {sources.files} files, {size(sources.bytes)}"
+    yield from problem_lines(sources.problems, "refused      ")
+    yield from problem_lines(sources.same_ids, "same id      ")
     if sources.gone:
         yield f"  no longer there: {len(sources.gone)}; sessions that only the lake has: {len(sources.only_here)}"
     if found.drift:
-        yield f"unnamed      {in_line(drift_line(found.drift))}"
+        yield f"unnamed      {drift_line(found.drift)}"
     if found.orphans:
         yield f"incomplete   {found.orphans} messages of sessions that are not whole; the next `pond sync` ends that"
     for id in found.erasing:
@@ -84,5 +87,6 @@ def _retention(found: Retention) -> Iterator[str]:
         yield f"{name}: {in_line(found.problem)}"
     else:
         yield f"{name} deletes a session file {found.days} days after its last change."
-        yield f"  Files that go within {AHEAD} days: {found.due}; not in the lake as they are now: {found.unstored}."
+        yield f"  Files that go within {AHEAD} days: {found.due}; not all in the lake: {len(found.unstored)}."
+        yield from (f"    {in_line(path)}" for path in found.unstored)
     yield f"  To keep them, write `{found.setting}` into {file}; `pond sync` takes them into the lake."

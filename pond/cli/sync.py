@@ -8,8 +8,10 @@ import typer
 from pond.cli.config import Lake
 from pond.cli.ingested import as_json, exit_code, show
 from pond.cli.show import Progress, print_json
+from pond.cli.terminal import say
 from pond.config.load import load
 from pond.config.settings import Settings
+from pond.diagnostics.visible import one_line_of
 from pond.handlers import sync
 
 
@@ -30,7 +32,9 @@ def run(
     stages = sync.stages(only, skip or [])
     if not json:
         for place, _ in sync.inputs(settings):
-            print(f"source    {place}")
+            say(f"source    {one_line_of(place)}")
+        if sync.IMPORT in stages and not sync.inputs(settings):
+            say("source    none: no client keeps sessions here; `pond ingest PATH` stores others")
     code = _pass(settings, stages, dry_run, json)
     if watch:
         for _ in sync.changes(settings):
@@ -63,10 +67,12 @@ def _pass(
             show(summary, dry_run)
     if sync.EMBED in stages:
         told["embed"] = {"enabled": False}
+        if stages == [sync.EMBED] and not json:
+            say("embed     nothing to do: this version makes no embeddings; `pond sync` runs the other stages")
     if sync.UPDATE_INDEXES in stages and not dry_run:
         told["update-indexes"] = behind = sync.run_update_indexes(settings)
         if not json and not quiet:
-            print(f"indexes   {sum(map(len, behind.values()))} brought up to date")
+            say(f"indexes   {sum(map(len, behind.values()))} brought up to date")
     if json and not quiet:
         print_json(told, sys.stdout)
     return code

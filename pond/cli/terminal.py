@@ -1,29 +1,97 @@
-"""Text that others wrote, for a terminal: what would steer the terminal or deceive the reader is written out.
+"""The one way to standard output and standard error: nothing that stands in a file steers the terminal.
 
 The same text goes to a pipe: whoever wants the exact characters asks for `--json`.
 """
 
-import re
+import codecs
+import io
+import os
 import sys
+from typing import BinaryIO, TextIO, cast
 from unicodedata import east_asian_width
 
-# Control characters but line feed and tab; what turns the direction of text or breaks lines; characters that are never
-# seen (tags); halves of a surrogate pair.
-_STEERING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\U000e0000-\U000e007f"
-    "\ud800-\udfff]"
-)
+from pond.diagnostics.visible import in_json, one_line_of, visible
+
 _ELLIPSIS = "…"
+_CLEAR = "\x1b[K"
+_USUAL = 80  # columns, where the terminal does not say
 
 
-def visible(text: str) -> str:
-    """Return a text of many lines with every steering character written out."""
-    return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text.replace("\r\n", "\n"))
+def say(text: str = "", stream: TextIO | None = None, end: str = "\n") -> None:
+    """Print text for people, on standard output if no stream is named; what would steer a terminal is written out.
+
+    A character that the output's encoding lacks is written out too. Who puts a name or a title into a line sees to it
+    that it is one line: `one_line_of`, `in_line`.
+    """
+    stream = stream or sys.stdout
+    encoding = stream.encoding or "utf-8"
+    print(visible(text).encode(encoding, "backslashreplace").decode(encoding), end=end, file=stream)
 
 
-def in_line(text: str) -> str:
-    """Return a text for one line: as `visible`, and all white space is a space."""
-    return visible(" ".join(text.split()))
+def warn(text: str) -> None:
+    """Print a line on standard error."""
+    say(text, sys.stderr)
+
+
+class StatusLine:
+    """A line of standard error that is drawn again and again; silent where standard error is no terminal."""
+
+    def __init__(self) -> None:
+        self.on = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._drawn = False
+
+    def draw(self, text: str) -> None:
+        """Show a text instead of the one before; what the line has no room for is cut, or it would wrap and stay."""
+        if self.on:
+            _steer(f"\r{fitted(one_line_of(text), _room()).rstrip()}")
+            self._drawn = True
+
+    def clear(self) -> None:
+        """Leave an empty line behind."""
+        if self._drawn:
+            _steer("\r")
+            self._drawn = False
+
+
+def _room() -> int:
+    """Return how many columns standard error has but for the last, where some terminals wrap already."""
+    try:
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    except OSError:
+        columns = 0
+    return (columns or _USUAL) - 1
+
+
+def _steer(text: str) -> None:
+    encoding = sys.stderr.encoding or "utf-8"
+    print(text.encode(encoding, "replace").decode(encoding), end=_CLEAR, file=sys.stderr, flush=True)
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+
+def json_out() -> BinaryIO:
+    """Return standard output for JSON text: the bytes as they are; on a terminal the same values, harmless escapes."""
+    out = sys.stdout.buffer
+    return cast(BinaryIO, _Harmless(out)) if sys.stdout.isatty() else out
+
+
+class _Harmless(io.RawIOBase):
+    """JSON text on its way to a terminal."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]  # whoever writes JSON text gives bytes
+        self._out.write(in_json(self._decode(data)).encode("utf-8", "surrogateescape"))
+        return len(data)
+
+    def flush(self) -> None:
+        self._out.flush()
+
+
+# --- columns ---------------------------------------------------------------------------------------------------------
 
 
 def width(text: str) -> int:
@@ -43,9 +111,3 @@ def fitted(text: str, columns: int, *, keep_end: bool = False) -> str:
         kept += char
     cut = _ELLIPSIS + kept[::-1] if keep_end else kept + _ELLIPSIS
     return cut + " " * (columns - width(cut))
-
-
-def say(line: str = "") -> None:
-    """Print a visible line; a character that the output's encoding lacks is written out too."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(line.encode(encoding, "backslashreplace").decode(encoding))

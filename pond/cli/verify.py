@@ -3,16 +3,21 @@
 import os
 import sys
 from collections.abc import Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pond.cli.show import Progress, drift_line, print_json, summary
+from pond.cli.terminal import say
 from pond.codec.batch import Job, expand
 from pond.codec.report import Report
 from pond.codec.verify import UNKNOWN, Verdict, verify_job
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.render import one_line
+
+if TYPE_CHECKING:  # only `--through-lake` stores anything
+    from pond.config.settings import Settings
+    from pond.handlers.ingest import Request
 
 _WORTH_A_PROCESS = 1_000_000
 
@@ -25,9 +30,14 @@ def run(
     project: Annotated[
         str | None, typer.Option("--project", metavar="DIR", help="The project of sessions that name none.")
     ] = None,
+    lake: Annotated[
+        bool, typer.Option("--through-lake", help="Let the files grow into a scratch lake first, side by side.")
+    ] = False,
+    steps: Annotated[int, typer.Option("--steps", metavar="N", help="With --through-lake: in how many steps.")] = 3,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="With --through-lake: decides every cut.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
-    """Prove on your own files that the round trip through canonical changes no value."""
+    """Prove on your own files that the round trip through canonical, or through a lake, changes no value."""
     report = Report()
     jobs = expand(paths, report)
     missing = [d for d in report.diagnostics if d.span and d.span.file in paths]
@@ -37,7 +47,7 @@ def run(
     files: dict[str, int] = {}
     progress = Progress(sum(job.size for job in jobs), "verifying")
     done = 0
-    for job, verdict in _verdicts(jobs, client, project):
+    for job, verdict in _through_lake(jobs, client, project, steps, seed) if lake else _verdicts(jobs, client, project):
         total = totals.setdefault(verdict.client, Verdict(verdict.client))
         total.records += verdict.records
         total.equal += verdict.equal
@@ -72,6 +82,26 @@ def _verdicts(jobs: list[Job], client: str | None, project: str | None) -> Itera
         yield job, verdict if isinstance(verdict, Verdict) else _died(job)
 
 
+def _through_lake(
+    jobs: list[Job], client: str | None, project: str | None, steps: int, seed: int
+) -> Iterator[tuple[Job, Verdict]]:
+    if steps < 1 or any(job.path is None for job in jobs):
+        raise UsageError(Diagnostic("usage", "through a lake go files and directories, in one step or more"))
+    from pond.handlers.ingest import ingest  # Lance takes a second to load
+    from pond.handlers.through_lake import Wish, through_lake
+
+    def take(settings: "Settings", request: "Request") -> None:
+        progress = Progress(0, "storing")
+        try:
+            ingest(settings, request, progress.of)
+        finally:
+            progress.end()
+
+    paths = {job.path: job for job in jobs if job.path is not None}
+    for path, verdict in through_lake(list(paths), Wish(client, project, steps, seed), take):
+        yield paths[path], verdict
+
+
 def _died(job: Job) -> Verdict:
     verdict = Verdict(report=Report(files=1))
     verdict.report.error("source-unreadable", "the process that verified it died", job.name)
@@ -89,24 +119,27 @@ def _row(total: Verdict) -> dict[str, object]:
 
 
 def _table(totals: dict[str, Verdict], report: Report) -> None:
-    print(f"{'client':<14}{'files':>8}{'records':>10}{'equal':>10}{'faults':>8}{'unnamed':>9}")
+    say(f"{'client':<14}{'files':>8}{'records':>10}{'equal':>10}{'faults':>8}{'unnamed':>9}")
     for name, total in sorted(totals.items()):
         faults, unnamed = total.report.errors, len(total.report.drift)
-        print(f"{name:<14}{total.report.files:>8}{total.records:>10}{total.equal:>10}{faults:>8}{unnamed:>9}")
+        say(f"{name:<14}{total.report.files:>8}{total.records:>10}{total.equal:>10}{faults:>8}{unnamed:>9}")
     for diagnostic in report.faults:
         if diagnostic.severity == "error":
-            print(one_line(diagnostic))
+            say(one_line(diagnostic))
     for name, total in sorted(totals.items()):
         if total.report.drift:
-            print(f"{name}: carried, not named by the mapping: {drift_line(total.report.drift)}")
+            say(f"{name}: carried, not named by the mapping: {drift_line(total.report.drift)}")
     warnings = [d for d in report.faults if d.severity != "error"]
-    if warnings:
-        counted = sum(d.count for d in warnings)
-        print(f"{counted} values did not have the type the mapping expects; they were kept as they are. First:")
-        print(f"  {one_line(warnings[0])}")
+    for diagnostic in warnings:
+        if not diagnostic.path:
+            say(one_line(diagnostic))
+    if values := [d for d in warnings if d.path]:
+        counted = sum(d.count for d in values)
+        say(f"{counted} values did not have the type the mapping expects; they were kept as they are. First:")
+        say(f"  {one_line(values[0])}")
     everything = sum(t.records for t in totals.values())
     equal = sum(t.equal for t in totals.values())
-    print(f"{equal} of {everything} records came back value-equal." if everything else _nothing())
+    say(f"{equal} of {everything} records came back value-equal." if everything else _nothing())
 
 
 def _nothing() -> str:

@@ -65,6 +65,18 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), **more}
 
 
+def shown(controller: int) -> bytes:
+    """Return all that a pseudo-terminal was sent, once its other end is closed; a single `read` may return a part."""
+    sent = b""
+    try:
+        while chunk := os.read(controller, 1 << 16):
+            sent += chunk
+    except OSError:  # Linux says EIO once the other end is closed
+        pass
+    os.close(controller)
+    return sent
+
+
 def start(
     *arguments: str | Path,
     stdin: int = subprocess.DEVNULL,

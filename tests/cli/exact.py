@@ -12,7 +12,7 @@ def exact(text: bytes | str) -> Exact:
     """Return the value with every number tagged: 1, 1.0 and true differ; so do 0.0 and -0.0; 1e400 is kept."""
     return json.loads(
         text,
-        parse_int=lambda digits: ("int", int(digits)),
+        parse_int=lambda digits: ("int", "0" if digits == "-0" else digits),
         parse_float=_float,
         parse_constant=lambda name: ("huge", name),
     )
@@ -20,7 +20,10 @@ def exact(text: bytes | str) -> Exact:
 
 def _float(text: str) -> tuple[str, str]:
     value = float(text)
-    return ("huge", str(Decimal(text).normalize())) if isinf(value) else ("float", value.hex())
+    if not isinf(value):
+        return "float", value.hex()
+    digits, _, exponent = text.lower().partition("e")
+    return ("huge", str(Decimal(text).normalize())) if len(exponent) < 18 else ("huge", f"{digits}e{int(exponent)}")
 
 
 def values(text: bytes) -> list[Exact]:

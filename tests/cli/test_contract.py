@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pond.diagnostics.codes import CODES
-from tests.cli.command import POND, Done, command, environment, pond
+from tests.cli.command import POND, Done, command, environment, pond, shown
 from tests.cli.exact import exact, values, values_of
 from tests.cli.sessions import CLAUDE_CODE, CLIENTS, CODEX, Client, dumps, session_id
 
@@ -348,6 +348,23 @@ def test_an_empty_place_beside_a_session_is_no_fault(tmp_path: Path) -> None:
     assert (done.code, done.errors) == (0, [])
 
 
+@pytest.mark.parametrize("verb", ["convert", "verify", "ingest"])
+@pytest.mark.rule("adapter-integrity-no-silent-drops")
+def test_results_without_their_log_are_named(verb: str, tmp_path: Path) -> None:
+    here = CLAUDE_CODE.session(tmp_path / "in", "whole")
+    for session in (here.stem, session_id("gone")):
+        (here.parent / session / "tool-results").mkdir(parents=True)
+        (here.parent / session / "tool-results" / "toolu_01.txt").write_text("Saturn")
+    more = {"convert": ["--to", "canonical"], "verify": [], "ingest": ["--lake", f"{tmp_path}/lake"]}
+    done = pond(verb, tmp_path / "in", *more[verb])
+    assert done.code == 0, done.err
+    told = [line for line in (done.err + done.out.decode()).splitlines() if "source-orphan" in line]
+    assert len(told) == 1
+    assert told[0].startswith(str(here.parent / session_id("gone") / "tool-results"))
+    assert told[0].endswith("toolu_01.txt")
+    assert "did not have the type" not in done.out.decode()
+
+
 def test_verify_of_what_nobody_recognises_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other.jsonl").write_text('{"a":1}\n')
     done = pond("verify", tmp_path / "other.jsonl")
@@ -438,7 +455,7 @@ def test_a_healthy_convert_is_quiet_in_a_pipe(client: Client, tmp_path: Path) ->
 
 def test_a_long_convert_shows_progress_on_a_terminal(tmp_path: Path) -> None:
     for n in range(40):
-        CODEX.session(tmp_path / "in", f"slow {n}", turns=120)
+        CODEX.session(tmp_path / "in", f"slow {n}", turns=1500)
     own, theirs = pty.openpty()
     process = subprocess.Popen(
         command(["convert", tmp_path / "in", "--to", "codex", "-o", tmp_path / "out"]),
@@ -448,23 +465,13 @@ def test_a_long_convert_shows_progress_on_a_terminal(tmp_path: Path) -> None:
         env=environment(TERM="xterm"),
     )
     os.close(theirs)
-    shown = b""
-    while chunk := _read(own):
-        shown += chunk
-    os.close(own)
+    seen = shown(own)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert out == b"", "progress goes to stderr"
-    assert b"Traceback" not in shown
-    assert shown.count(b"\r") > 1
-    assert b"%" in shown
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 4096)
-    except OSError:  # Linux says EIO once the other side is closed
-        return b""
+    assert b"Traceback" not in seen
+    assert seen.count(b"\r") > 1
+    assert b"%" in seen
 
 
 HEAVY = ("lance", "pyarrow", "pydantic", "lark", "rich")

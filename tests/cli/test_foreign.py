@@ -15,6 +15,7 @@ from tests.cli.sessions import CLAUDE_CODE, CODEX, Client, dumps, session_id
 from tests.laws.corpus import fixture_files
 from tests.laws.passage import strict_values
 
+ARCHIVED = adapter("codex").folder / "fixtures" / "archived"
 ROADS = [(CLAUDE_CODE, "codex"), (CODEX, "claude-code")]
 
 
@@ -65,9 +66,18 @@ def test_the_file_is_dated_by_its_last_message(source: Client, target: str, tmp_
 def test_a_session_without_a_message_is_not_written(tmp_path: Path) -> None:
     file = CLAUDE_CODE.file(tmp_path, session_id("e"), dumps([{"type": "mode", "mode": "x", "sessionId": "e"}]))
     done = pond("convert", file, "--to", "codex", "--project", "/home/mira", "-o", f"{tmp_path}/out/")
-    assert [fault.code for fault in done.errors] == ["foreign-empty"], done.err
-    assert done.code == 1
+    assert [fault.code for fault in done.faults] == ["foreign-empty"], done.err
+    assert "nothing was written for it" in done.err
+    assert done.code == 0
     assert not (tmp_path / "out").exists() or made(tmp_path / "out") == []
+
+
+def test_sessions_without_a_message_do_not_make_a_store_fail(tmp_path: Path) -> None:
+    CLAUDE_CODE.file(tmp_path / "in", session_id("e"), dumps([{"type": "mode", "mode": "x", "sessionId": "e"}]))
+    CLAUDE_CODE.session(tmp_path / "in", "full")
+    done = pond("convert", tmp_path / "in", "--to", "codex", "-o", f"{tmp_path}/out/")
+    assert ([fault.code for fault in done.faults], done.code) == (["foreign-empty"], 0), done.err
+    assert len(made(tmp_path / "out")) == 1
 
 
 def test_a_stream_goes_into_a_directory_too(tmp_path: Path) -> None:
@@ -232,6 +242,16 @@ def test_children_come_along_with_the_file_that_is_named(tmp_path: Path) -> None
 
 
 @pytest.mark.rule("adapter-lineage-complete-restore")
+def test_a_thread_comes_along_that_names_its_parent_in_its_source_only(tmp_path: Path) -> None:
+    """The parent is archived, the thread it spawned is not: the two folders are one store."""
+    (parent,) = (ARCHIVED / "archived_sessions").glob("*.jsonl")
+    done = pond("convert", parent, "--to", "claude-code", "-o", f"{tmp_path}/out/")
+    assert done.code == 0, done.err
+    mother, child = sorted(made(tmp_path / "out"), key=len)
+    assert child.startswith(f"{mother.removesuffix('.jsonl')}/subagents/agent-")
+
+
+@pytest.mark.rule("adapter-lineage-complete-restore")
 def test_children_lie_beside_a_file_that_is_named(tmp_path: Path) -> None:
     parent = _codex(tmp_path / "in", "mother")
     _codex(tmp_path / "in", "daughter", "mother")
@@ -287,7 +307,7 @@ def test_a_target_that_holds_more_generations_takes_them(tmp_path: Path) -> None
     done = pond("convert", tmp_path / "in.jsonl", "--to", "codex", "-o", f"{tmp_path}/out/")
     assert done.code == 0, done.err
     assert len(made(tmp_path / "out")) == 4
-    for event in stream:
+    for event in (event for event in stream if event["kind"] == "session"):
         event["source_agent"] = "codex"  # the same family, on its way to a client that holds one generation
     text = b"\n".join(dumps(stream)) + b"\n"
     refused = pond("convert", "-", "--to", "claude-code", "-o", f"{tmp_path}/none/", stdin=text)

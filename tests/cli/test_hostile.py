@@ -219,6 +219,16 @@ def test_a_last_line_without_an_end_is_whole(client: Client, tmp_path: Path) -> 
 
 @no_silent_drops
 @both_clients
+def test_a_block_of_zeros_before_the_first_record_costs_one_line(client: Client, tmp_path: Path) -> None:
+    file, _, healthy = _between(client, tmp_path)
+    file.write_bytes(b"\n".join([bytes(512), *healthy, b""]))
+    done, out = _convert(client, file, tmp_path)
+    assert (done.code, done.places()) == (1, [(file.name, 1, "source-not-json")])
+    assert values_of(out) == values(b"\n".join(healthy))
+
+
+@no_silent_drops
+@both_clients
 def test_a_last_line_cut_inside_a_character_is_named(client: Client, tmp_path: Path) -> None:
     file, _, healthy = _between(client, tmp_path)
     whole = next(line for line in healthy if "♄".encode() in line)
@@ -297,6 +307,8 @@ def test_lone_surrogates_are_kept(client: Client, tmp_path: Path) -> None:
 NUMBERS = {
     "forty-digits": ["1" + "234567890" * 4 + "123", "-" + "9876543210" * 4],
     "beyond-64-bits": ["18446744073709551616", "-9223372036854775809", "9007199254740993"],
+    "five-thousand-digits": ["7" * 5000, "-" + "123456789" * 1000],
+    "nineteen-digits-of-exponent": ["1e9999999999999999999", "-2.5E+9999999999999999999"],
     "nan": ["NaN"],
     "infinity": ["Infinity", "-Infinity"],
     "1e400": ["1e400", "-1e400", "1.50E+999"],

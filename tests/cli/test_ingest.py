@@ -1,10 +1,12 @@
 """`pond ingest` and `pond sync` as a person runs them: exit codes, summaries, stores found, live sessions followed."""
 
 import json
+import os
 import shutil
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -127,17 +129,55 @@ def test_an_unknown_stage_is_refused(home: dict[str, str]) -> None:
     assert (done.code, "update-indexes" in done.err) == (2, True)
 
 
-def test_sync_leaves_a_file_alone_that_was_only_just_begun(home: dict[str, str], tmp_path: Path) -> None:
+def test_sync_corrects_the_project_of_a_session_that_had_only_just_begun(home: dict[str, str], tmp_path: Path) -> None:
     lines = TOUR.read_bytes().splitlines(keepends=True)
     young = tmp_path / "home/.claude/projects/-home-ada-herbarium" / TOUR.name
-    young.write_bytes(lines[0])
-    told = json.loads(pond("sync", "--json", variables=home).out)["import"]
-    assert (told["waiting"], told["new"]["sessions"]) == (1, 1)
-    young.write_bytes(b"".join(lines))
-    told = json.loads(pond("sync", "--json", variables=home).out)["import"]
-    assert (told["waiting"], told["new"]["sessions"]) == (0, 1)
-    rows = contents(Path(home["HOME"]) / ".local/share/pond/lake")["sessions"]
-    assert {row["project"] for row in rows} == {"/home/ada/herbarium"}
+    lake = Path(home["HOME"]) / ".local/share/pond/lake"
+    for text, project in ((lines[0], "-home-ada-herbarium"), (b"".join(lines), "/home/ada/herbarium")):
+        young.write_bytes(text)
+        assert pond("sync", variables=home).code == 0
+        (row,) = (row for row in contents(lake)["sessions"] if row["id"] == young.stem)
+        assert row["project"] == project
+
+
+def _synced(home: dict[str, str]) -> tuple[int, Any]:
+    done = pond("sync", "--json", variables=home)
+    return done.code, json.loads(done.out)["import"]
+
+
+@pytest.mark.parametrize("whole", [0, 1, 10])
+def test_a_last_line_that_is_still_being_written_is_no_fault(whole: int, home: dict[str, str], tmp_path: Path) -> None:
+    lines = TOUR.read_bytes().splitlines(keepends=True)
+    live = tmp_path / "home/.claude/projects/-home-ada-herbarium" / TOUR.name
+    live.write_bytes(b"".join(lines[3 : 3 + whole]) + lines[3 + whole][:40])
+    for _ in range(2):
+        code, told = _synced(home)
+        assert (code, told["unfinished"], told["faults"]) == (0, 1, [])
+    assert "1 files end in a line that is still being written" in pond("sync", variables=home).out.decode()
+    live.write_bytes(b"".join(lines[3:]))
+    code, told = _synced(home)
+    assert (code, told["unfinished"], told["faults"]) == (0, 0, [])
+    assert len(_messages(Path(home["HOME"]) / ".local/share/pond/lake")) == len(lines) - 3
+
+
+@pytest.mark.parametrize("whole", [0, 10])
+def test_a_last_line_that_nobody_completes_becomes_a_fault(whole: int, home: dict[str, str], tmp_path: Path) -> None:
+    lines = TOUR.read_bytes().splitlines(keepends=True)
+    live = tmp_path / "home/.claude/projects/-home-ada-herbarium" / TOUR.name
+    live.write_bytes(b"".join(lines[3 : 3 + whole]) + lines[3 + whole][:40])
+    assert _synced(home)[0] == 0
+    os.utime(live, (0, 0))
+    code, told = _synced(home)
+    assert (code, told["unfinished"], told["files"]["rewritten"]) == (1, 0, 0)
+    assert [fault["code"] for fault in told["faults"]] == ["source-not-json" if whole else "source-unrecognised"]
+    assert len(_synced(home)[1]["refused"]) == 1
+
+
+def test_an_ingest_names_a_last_line_that_is_cut_off(tmp_path: Path) -> None:
+    """Nobody said that the file is being written."""
+    (tmp_path / TOUR.name).write_bytes(TOUR.read_bytes()[:-10])
+    done = pond("ingest", tmp_path / TOUR.name, "--lake", tmp_path / "lake")
+    assert (done.code, [fault.code for fault in done.errors]) == (1, ["source-not-json"])
 
 
 def test_watch_follows_a_live_session_until_it_is_interrupted(home: dict[str, str], tmp_path: Path) -> None:

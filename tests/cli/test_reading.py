@@ -16,7 +16,7 @@ import pytest
 from pond.sessions.writing import prepare
 from pond.substrate.catalog import Catalog
 from pond.substrate.store import Store
-from tests.cli.command import command, environment, pond
+from tests.cli.command import command, environment, pond, shown
 from tests.handlers import invented
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\u202egnp.exe\x7f\0"
@@ -115,7 +115,8 @@ def test_a_list_names_what_can_be_read(lake: Path) -> None:
     assert _read(lake, "list", "--limit", "1").splitlines()[-1] == "… 2 more: --limit N"
     children = _json(lake, "list", "--parent", "waln")
     assert [each["id"] for each in children["sessions"]] == ["walnut/agent-1"]
-    assert _read(lake, "list", "--client", "nobody") == ""
+    assert pond("list", "--client", "nobody", "--lake", lake).code == 2
+    assert "None of the 4 sessions" in _read(lake, "list", "--project", "/nowhere")
     assert len(_json(lake, "list", "--all", "--since", "2026-05-04", "--until", "2026-05-05")["sessions"]) == 3
 
 
@@ -133,16 +134,12 @@ def test_nothing_that_steers_a_terminal_gets_through(lake: Path, arguments: list
 @pytest.mark.parametrize("columns", [84, 100, 150])
 def test_a_list_fits_the_terminal(lake: Path, columns: int) -> None:
     main, side = pty.openpty()
-    try:
-        ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        variables = {name: value for name, value in environment().items() if name != "COLUMNS"}
-        subprocess.run(
-            command(["list", "--lake", lake]), stdin=side, stdout=side, env=variables, check=True, timeout=60
-        )
-        lines = os.read(main, 100_000).decode().splitlines()
-    finally:
-        os.close(main)
-        os.close(side)
+    ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    variables = {name: value for name, value in environment().items() if name != "COLUMNS"}
+    process = subprocess.Popen(command(["list", "--lake", lake]), stdin=side, stdout=side, env=variables)
+    os.close(side)
+    lines = shown(main).decode().splitlines()
+    assert process.wait(timeout=60) == 0
     (wide,) = [line for line in lines if line.startswith("wide")]
     assert wide.count("…") == 2  # the project and the title
     assert columns - 1 <= len(wide) + sum(char in WIDE for char in wide) <= columns

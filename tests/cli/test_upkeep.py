@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pond.cli import status
+from pond.cli.show import size
 from pond.handlers.status import Checks
 from pond.sessions import ledger
 from pond.substrate.signals import Damaged
@@ -108,7 +110,7 @@ def test_status_warns_of_what_a_client_will_delete(place: Path, tmp_path: Path) 
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert "claude-code deletes a session file 30 days after its last change." in done.stdout
-    assert "Files that go within 7 days: 1; not in the lake as they are now: 1." in done.stdout
+    assert f"Files that go within 7 days: 1; not all in the lake: 1.\n    {file}\n" in done.stdout
     assert f'write `"cleanupPeriodDays": 99999` into {home / "settings.json"}' in done.stdout
 
 
@@ -119,13 +121,30 @@ def test_optimize_for_a_person_and_for_a_script(place: Path) -> None:
     before = contents(place)
     done = pond("optimize", "--keep", "0s", "--lake", place)
     lines = done.out.decode().splitlines()
-    assert (done.code, done.err, len(lines)) == (0, "", 5)
+    assert (done.code, done.err, len(lines)) == (0, "", 7)
     assert lines[1].startswith("messages ")
     assert "search_text_inverted" in lines[1]
     tables = json.loads(pond("optimize", "--keep", "0s", "--json", "--lake", place).out)["tables"]
     assert [table["name"] for table in tables] == ["sessions", "messages", "parts", "ledger"]
     assert all(table["bytes"][0] == table["bytes"][1] for table in tables)
     assert contents(place) == before
+
+
+def test_optimize_says_what_is_freed_and_when(tmp_path: Path) -> None:
+    """Right after an ingest nothing is old enough to go: what the lake holds does not grow, and the rest has a date."""
+    assert pond("ingest", *TOURS, *SUBAGENTS, "--lake", tmp_path).code == 0
+    *_, rows, indexes, freed, waiting = pond("optimize", "--lake", tmp_path).out.decode().splitlines()
+    assert rows.startswith("rows     ")
+    assert indexes.startswith("indexes  ")
+    assert freed.startswith("freed    ")
+    assert re.search(
+        r"`pond optimize` frees it after \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, or now with --keep 0s", waiting
+    )
+    tables = json.loads(pond("optimize", "--json", "--lake", tmp_path).out)["tables"]
+    assert all(table["row_bytes"][1] <= table["row_bytes"][0] for table in tables)
+    kept = sum(table["waiting"] for table in tables)
+    *_, freed = pond("optimize", "--keep", "0s", "--lake", tmp_path).out.decode().splitlines()
+    assert (kept > 0, freed) == (True, f"freed    {size(kept)} of old versions")
 
 
 def test_optimize_refuses_a_time_that_is_none(place: Path) -> None:
