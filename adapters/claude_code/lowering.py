@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pond.model.json_text import JsonObject
+from pond.model.json_text import MAX_DEPTH, JsonObject, encode, nests_deeper
 from pond.portable import origin
 from pond.portable.blocks import PDF, is_address, is_image
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Rewound, Said, Title
@@ -16,6 +16,8 @@ from pond.portable.outline import of
 _IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 _NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]")
 _LONGEST_SLUG = 200
+# Levels of a call's arguments: they lie in record, message, content and block; their innermost value is one too.
+_DEEPEST_INPUT = MAX_DEPTH - 5
 # Marks are read and never written to: one object for all records of a kind.
 _USER: JsonObject = {"as": USER}
 _PLAIN: JsonObject = {"as": USER, "shape": {"message.content": "string"}}
@@ -77,7 +79,7 @@ class ClaudeCodeLowering(Lowering):
         for part in item.parts:
             kind = part["type"]
             if kind == "tool_call":
-                parts.append(part if type(part["params"]) is dict else self._wrapped(part, item))
+                parts.append(self._called(part, item))
             elif kind == "reasoning" and not of(part["options"], "anthropic", "signature"):
                 self.losses.add("reasoning-left-out", item.id, part["id"], item.line, "", len(part["text"]))
             elif kind == "file":
@@ -93,9 +95,15 @@ class ClaudeCodeLowering(Lowering):
             message["model"] = item.model
         return [self._row(item, ASSISTANT, parts, _ASSISTANT, {"anthropic": message})]
 
-    def _wrapped(self, part: JsonObject, item: Said) -> JsonObject:
-        self.losses.add("arguments-wrapped", item.id, part["id"], item.line, part["name"])
-        part["params"] = {"input": part["params"]}
+    def _called(self, part: JsonObject, item: Said) -> JsonObject:
+        """Return a tool call whose arguments are an object that the record has room for."""
+        params = part["params"]
+        if nests_deeper(params, _DEEPEST_INPUT):
+            self.losses.add("arguments-as-text", item.id, part["id"], item.line, part["name"])
+            part["params"] = {"input": encode(params).decode()}
+        elif type(params) is not dict:
+            self.losses.add("arguments-wrapped", item.id, part["id"], item.line, part["name"])
+            part["params"] = {"input": params}
         return part
 
     def _block(self, inner: JsonObject, part: JsonObject, item: Said) -> JsonObject:

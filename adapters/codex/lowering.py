@@ -224,15 +224,22 @@ def _whole_value(value: Json) -> Json:
 def _made_whole(value: Json) -> Json:
     if type(value) is str:
         return _whole(value)
+    # Loops, not comprehensions: those take a second frame a level, and arguments may be as deep as a record.
+    same = True
     if type(value) is dict:
-        whole = {_whole(key): _made_whole(item) for key, item in value.items()}
-        same = (
-            all(a is b for a, b in zip(whole.values(), value.values(), strict=False)) and whole.keys() == value.keys()
-        )
-        return value if same else whole
+        members: JsonObject = {}
+        for key, member in value.items():
+            whole_key, whole = _whole(key), _made_whole(member)
+            same = same and whole_key is key and whole is member
+            members[whole_key] = whole
+        return value if same else members
     if type(value) is list:
-        items = [_made_whole(item) for item in value]
-        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
+        items: list[Json] = []
+        for item in value:
+            whole = _made_whole(item)
+            same = same and whole is item
+            items.append(whole)
+        return value if same else items
     return value
 
 

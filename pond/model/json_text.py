@@ -76,6 +76,7 @@ NOT_PLAIN = object()  # what a fast road gives for text it does not take
 
 # Far beyond any real record, and shallow enough that every recursive reader and writer of Python survives it.
 MAX_DEPTH = 500
+_NESTS = (dict, list)
 EVENT_DEPTH = MAX_DEPTH + 12  # a record of MAX_DEPTH levels lies a few levels deeper inside its event, and in the lake
 
 
@@ -284,6 +285,21 @@ def _why(error: json.JSONDecodeError, text: str) -> str:
     if "\x00" in text[:64]:
         return "expected JSON text, found binary data"
     return f"{error.msg[0].lower()}{error.msg[1:]} at column {error.colno}"
+
+
+def nests_deeper(value: Json, levels: int) -> bool:
+    """Tell whether objects and lists lie in each other more than so many levels deep."""
+    level = [value] if type(value) in _NESTS else []
+    for _ in range(levels):
+        if not level:
+            return False
+        level = [
+            member
+            for item in level
+            for member in (item.values() if type(item) is dict else item)
+            if type(member) in _NESTS
+        ]
+    return bool(level)
 
 
 def _key_ends(line: bytes) -> int:

@@ -21,6 +21,7 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "call-unanswered": (CONTENT, "last tool call has no result", "the session ends with it; the target says so itself"),
     "call-renamed": (CONTENT, "tool call got another id or name", "the target does not take it, or it stands twice"),
     "arguments-wrapped": (CONTENT, "tool arguments put into an object", "the target takes objects only"),
+    "arguments-as-text": (CONTENT, "tool arguments kept as text", "they are nested too deeply for the target's record"),
     "rewound": (CONTENT, "turns taken back", "they are in the output, off the conversation that goes on"),
     "compaction-undone": (CONTENT, "compaction not repeated", "its summary cannot be read outside its client"),
     "beginning-missing": (CONTENT, "earlier history is in another session", "which is not there"),

@@ -8,25 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pond.model.json_text import Json, JsonObject
+from pond.model.json_text import MAX_DEPTH, Json, JsonObject, NotJson, decode_stored, encode, nests_deeper
 from pond.model.session_row import is_session
 from pond.portable.loss import Losses
 from pond.portable.lowering import Group
 
 KIND = "pond_origin"  # the rows' type, in every client's file
+_DEEPEST = MAX_DEPTH - 8  # levels of a value that rides along; around it lie the row, its payload and its events
 
 
 def of_session(row: JsonObject) -> JsonObject:
     """Return what the first such row holds."""
-    return {"session": row}
+    return {"session": _packed(row)}
 
 
 def of_record(events: Group) -> JsonObject:
     """Return what the row of one source record holds; ids of the session are in the first."""
-    return {"events": [{k: v for k, v in event.items() if k != "session_id"} for event in events]}
+    return {"events": _packed([{k: v for k, v in event.items() if k != "session_id"} for event in events])}
 
 
 END: JsonObject = {"end": True}
+
+
+def _packed(value: Json) -> Json:
+    """Return a value as it rides along: as text where it is so deep that its row could not be read again."""
+    return encode(value).decode() if nests_deeper(value, _DEEPEST) else value
+
+
+def _unpacked(value: Json) -> Json:
+    try:
+        return decode_stored(value) if type(value) is str else value
+    except NotJson:
+        return None
 
 
 def payload_of(group: Group) -> JsonObject | None:
@@ -42,7 +55,7 @@ def payload_of(group: Group) -> JsonObject | None:
 def session_in(groups: list[Group]) -> JsonObject | None:
     """Return the session that rides along, where one of the first records begins it."""
     for group in groups:
-        row = (payload_of(group) or {}).get("session")
+        row = _unpacked((payload_of(group) or {}).get("session"))
         if type(row) is dict and is_session(row):
             return row
     return None
@@ -53,7 +66,7 @@ def split(groups: Iterator[Group], session_id: str, losses: Losses) -> Iterator[
     ended, passed_by = False, 0
     for group in groups:
         payload = payload_of(group)
-        events: Json = payload.get("events") if payload is not None else None
+        events: Json = _unpacked(payload.get("events")) if payload is not None else None
         if payload is None:
             if ended:
                 yield False, group

@@ -11,7 +11,14 @@ from tests.foreign.survival import Named
 from tests.laws.passage import Passage
 
 # A loss of these kinds says that the piece is in the output in another form.
-_KEPT = {"context-marked", "arguments-wrapped", "call-renamed", "text-changed", "reasoning-not-sent"}
+_KEPT = {
+    "context-marked",
+    "arguments-wrapped",
+    "arguments-as-text",
+    "call-renamed",
+    "text-changed",
+    "reasoning-not-sent",
+}
 # And of these, that it is not in the output at all.
 _LEFT_OUT = {
     "context-renewed",
