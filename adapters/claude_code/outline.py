@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from pond.lang.runtime import CARRIED
 from pond.model.json_text import JsonObject
 from pond.portable.conversation import Rewound, Title
-from pond.portable.outline import Compact, Note, Outline, Queued, Recall, Record, of, text_of
+from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
+
+from .queue import KIND, LABEL, queued, queues
 
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary", "agent-name": "agentName"}
-_QUEUE = "queue-operation"
-_NOTED = (*_TITLES, "last-prompt", _QUEUE)  # a tuple compares; what is no text cannot be looked up
-_MOVES: dict[object, Queued] = {"dequeue": Queued("leaves"), "remove": Queued("leaves"), "popAll": Queued("taken back")}
-_COMMAND = re.compile(r"\s*/[\w:.-]+(?!\S)")  # a path has more slashes
+_NOTED = (*_TITLES, "last-prompt", KIND)  # a tuple compares; what is no text cannot be looked up
 _NOWHERE = object()
 
 
@@ -22,7 +20,7 @@ class ClaudeCodeOutline(Outline):
     """`parentUuid` makes the log a tree: a prompt that hangs on an earlier row takes back what came after that row."""
 
     inner = "attachment"
-    queue = f"{_QUEUE}/content"
+    queue = LABEL
     papers = frozenset(("document/url",))
     renewed = ("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated")
     known = frozenset(("parentUuid", "isSidechain", "gitBranch", "isCompactSummary", "signature"))
@@ -45,15 +43,6 @@ class ClaudeCodeOutline(Outline):
     def notices(self, record: JsonObject) -> bool:
         return "parentUuid" in record or record.get("type") in _NOTED  # prompts hang on carried records too
 
-    def queues(self, label: str, residue: JsonObject) -> bool:
-        return label == self.queue or (label == CARRIED and residue.get("type") == _QUEUE)
-
-    def queued(self, record: Record) -> Queued:
-        # Whether it was sent in the midst of a turn or as the next makes no difference.
-        operation = record.residue.get("operation")
-        moved = _MOVES.get(operation) if type(operation) is str else None
-        return moved or Queued("enters", _COMMAND.match(record.text()) is not None)
-
     def overhears(self, record: JsonObject, message_id: str) -> bool:
         if self.branch is None or record.get("isSidechain") is True or record.get("type") in _NOTED:
             return False  # no branch: perhaps nothing was looked at yet
@@ -71,9 +60,9 @@ class ClaudeCodeOutline(Outline):
             self.thread = None
             if not self._begun:
                 self._begun = label in ("user", "assistant")
-        if self.queues(label, residue):
+        if queues(label, residue):
             self._turn_of[hash(record.id)] = self._live[-1]
-            return self.queued(record)
+            return queued(residue, record.text())
         if label == CARRIED:
             return self._carried(record)
         if label == "assistant":

@@ -15,13 +15,14 @@ MOST_SIBLINGS = 64  # names under one parent; a format has fewer, data has more
 MOST_NAMES = 1024  # of one file, or of a whole lake: what comes beyond is counted, not named
 LONGEST = 160  # characters of a name
 
-_STEP = re.compile(r"([./])")
+# Texts, not patterns: most files have no unnamed field, and `re` remembers what it compiled.
+_STEP = r"([./])"
 _DATA = (
-    (re.compile(r"-?[0-9]+"), "<number>"),
-    (re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"), "<uuid>"),
-    (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ].*)?", re.DOTALL), "<time>"),
+    (r"-?[0-9]+", "<number>"),
+    (r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", "<uuid>"),
+    (r"(?s)[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ].*)?", "<time>"),
     # Random letters have more digits among them than a word that counts something.
-    (re.compile(r"(?=(?:[^0-9]*[0-9]){4})(?:[A-Za-z]{1,12}[_-])?[A-Za-z0-9]{16,}"), "<id>"),
+    (r"(?=(?:[^0-9]*[0-9]){4})(?:[A-Za-z]{1,12}[_-])?[A-Za-z0-9]{16,}", "<id>"),
 )
 
 
@@ -58,12 +59,12 @@ class Drift(dict[str, int]):
 
 def _shape(name: str) -> str:
     """Return a name with a placeholder for each step of it that is data, cut where it is long."""
-    steps = "".join(_step(step) for step in _STEP.split(name[: 2 * LONGEST]))
+    steps = "".join(_step(step) for step in re.split(_STEP, name[: 2 * LONGEST]))
     return steps if len(steps) <= LONGEST else f"{steps[: LONGEST - 1]}…"
 
 
 def _step(step: str) -> str:
-    return next((shown for pattern, shown in _DATA if pattern.fullmatch(step)), step)
+    return next((shown for pattern, shown in _DATA if re.fullmatch(pattern, step)), step)
 
 
 def _rest(name: str) -> str:

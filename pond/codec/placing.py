@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable
 from datetime import datetime
 from hashlib import sha256
@@ -188,7 +189,7 @@ def _steps(text: str) -> list[str]:
 
 def _nameable(name: str) -> str:
     """Return a name that the file system takes and a terminal can show; nearly always the same."""
-    return _fitting(STEERING.sub("_", name).replace("\n", "_").replace("\t", "_"))
+    return _fitting(re.sub(STEERING, "_", name).replace("\n", "_").replace("\t", "_"))
 
 
 def _fitting(name: str) -> str:

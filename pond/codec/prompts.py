@@ -6,28 +6,28 @@ Every row stays; only who reads, counts or searches passes over those that say a
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from pond.codec.registry import Adapter, part_of
 from pond.model.json_text import JsonObject
-from pond.portable.outline import Outline, Record
-from pond.portable.queue import Prompt, Queue, says_no_more
+from pond.portable.queue import Prompt, Queue, says_no_more, text_in
 
 AGAIN = "again"
 _LARGEST = 1 << 16  # characters of a state that is kept; a session with more to remember is read from its start
 
 
-def prompts_of(owner: Adapter, session: JsonObject) -> Prompts | None:
+def prompts_of(owner: Adapter) -> Prompts | None:
     """Return what marks the prompts of a session; None where its client keeps no queue."""
-    module = part_of(owner, "outline")
-    kind: type[Outline] | None = module.OUTLINE if module is not None else None
-    return Prompts(kind(session)) if kind is not None and kind.queue is not None else None
+    module = part_of(owner, "queue")
+    return Prompts(module) if module is not None else None
 
 
 class Prompts:
     """Sees the events of each record in turn, and marks messages that say again what an earlier one said."""
 
-    def __init__(self, outline: Outline) -> None:
-        self._outline, self._queue = outline, Queue(forgets=False)
-        self._label, self._waiting = outline.queue, self._queue.prompts
+    def __init__(self, client: ModuleType) -> None:
+        self._client, self._queue = client, Queue(forgets=False)
+        self._label, self._waiting = client.LABEL, self._queue.prompts
 
     def mark(self, events: list[JsonObject]) -> list[JsonObject]:
         """Mark the record's message where it says prompts again, and nothing else; return the events."""
@@ -46,12 +46,11 @@ class Prompts:
 
     def _moves(self, events: list[JsonObject], label: str) -> bool:
         residue = events[0]["options"].get("source")
-        if type(residue) is not dict or not self._outline.queues(label, residue):
+        if type(residue) is not dict or not self._client.queues(label, residue):
             return False
-        record = Record(events, label, residue, False, 0)
-        note = self._outline.queued(record)
+        note = self._client.queued(residue, text_in(events))
         prompt = Prompt.of(events, note.command)
-        return self._queue.move(note.how, prompt, record.time) and prompt.human
+        return self._queue.move(note.how, prompt, str(events[0].get("timestamp") or "")) and prompt.human
 
     def _says(self, events: list[JsonObject]) -> bool:
         found = self._queue.hear(events) or self._queue.hear_command(events)

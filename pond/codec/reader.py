@@ -185,7 +185,7 @@ class SessionReader:
         """What marks prompts that the client writes down more than once; nobody asks on the way back to the client."""
         from pond.codec.prompts import prompts_of
 
-        return prompts_of(self.adapter, self.session)
+        return prompts_of(self.adapter)
 
     def _basis(self) -> str:
         """Return a digest of what the records are read by, besides themselves."""

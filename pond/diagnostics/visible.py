@@ -6,7 +6,8 @@ import re
 
 # Control characters but line feed and tab; what turns the direction of text or breaks lines; characters that are never
 # seen (tags); halves of a surrogate pair.
-STEERING = re.compile(
+# Text, not a pattern: compiling it takes longer than most commands need it, and `re` remembers what it compiled.
+STEERING = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\U000e0000-\U000e007f"
     "\ud800-\udfff]"
 )
@@ -15,12 +16,12 @@ _BREAKS = str.maketrans({"\n": "\\n", "\t": "\\t"})
 
 def visible(text: str) -> str:
     """Return a text of many lines with every steering character written out."""
-    return STEERING.sub(_written_out, text.replace("\r\n", "\n"))
+    return re.sub(STEERING, _written_out, text.replace("\r\n", "\n"))
 
 
 def one_line_of(text: str) -> str:
     """Return a text as one line, character by character: line breaks and tabs are written out too."""
-    return STEERING.sub(_written_out, text).translate(_BREAKS)
+    return re.sub(STEERING, _written_out, text).translate(_BREAKS)
 
 
 def in_line(text: str) -> str:
@@ -30,7 +31,7 @@ def in_line(text: str) -> str:
 
 def in_json(text: str) -> str:
     """Return JSON text that steers nothing and means the same: steering characters are escaped as JSON knows it."""
-    return STEERING.sub(_json_escape, text)
+    return re.sub(STEERING, _json_escape, text)
 
 
 def _written_out(found: re.Match[str]) -> str:

@@ -11,9 +11,9 @@ from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Item, 
 from pond.portable.leftover import left_over, name_and_size
 from pond.portable.loss import Losses
 from pond.portable.marks import STUB, marked, unmarked
-from pond.portable.outline import Compact, Note, Outline, Queued, Recall, Record, text_of
+from pond.portable.outline import Compact, Note, Outline, Recall, Record, text_of
 from pond.portable.pairing import Pairing
-from pond.portable.queue import Prompt, Queue
+from pond.portable.queue import Prompt, Queue, Queued
 
 EPOCH = "1970-01-01T00:00:00.000Z"
 _ROLES = (USER, ASSISTANT, TOOL)

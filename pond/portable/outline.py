@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
 
 from pond.model.json_text import JsonObject
 from pond.portable.conversation import Rewound, Said, Title
+from pond.portable.queue import Queued, text_in
 
 
 @dataclass(slots=True)
@@ -17,14 +17,6 @@ class Compact:
     summary: str | None  # None: only its own client can read it
     kept: list[str] | list[Said] = field(default_factory=list)
     kept_first: bool = False  # they stand before the summary
-
-
-@dataclass(slots=True)
-class Queued:
-    """A record that moves prompts into or out of the queue for a busy model; its own text, if any, is the prompt's."""
-
-    how: Literal["enters", "leaves", "taken back"]  # what leaves is sent
-    command: bool = False  # the client itself takes it
 
 
 Recall = Callable[[str], list[JsonObject]]
@@ -52,7 +44,7 @@ class Record:
 
     def text(self) -> str:
         """Return the record's text parts as one text."""
-        return "".join([e["text"] for e in self.events if e.get("type") == "text" and type(e.get("text")) is str])
+        return text_in(self.events)
 
 
 class Outline:
@@ -80,14 +72,6 @@ class Outline:
     def notices(self, record: JsonObject) -> bool:
         """Tell whether a record that is carried whole deserves a closer look."""
         return False
-
-    def queues(self, label: str, residue: JsonObject) -> bool:
-        """Tell whether a record moves prompts into or out of the client's queue."""
-        return False
-
-    def queued(self, record: Record) -> Queued:
-        """Tell what becomes of the prompt of a record that `queues`."""
-        raise LookupError("this client keeps no queue")
 
     def overhears(self, record: JsonObject, message_id: str) -> bool:
         """Take in a carried record that `notices` points at from its own fields; tell whether `look` can be spared.

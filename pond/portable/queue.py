@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import xxhash
 
 from pond.model.json_text import JsonObject
+
+
+@dataclass(slots=True)
+class Queued:
+    """A record that moves prompts into or out of the queue for a busy model; its own text, if any, is the prompt's."""
+
+    how: Literal["enters", "leaves", "taken back"]  # what leaves is sent
+    command: bool = False  # the client itself takes it
 
 
 @dataclass(slots=True, eq=False)
@@ -195,6 +204,11 @@ class Queue:
         for words, files, human, command, sent, said in state["waiting"]:
             self._add(Prompt(words, files, human, command, [], 0, sent, said))
         self.due, self._unnamed, self._moves = state["due"], state["unnamed"], set(state["moves"])
+
+
+def text_in(events: list[JsonObject]) -> str:
+    """Return a record's text parts as one text."""
+    return "".join([e["text"] for e in events if e.get("type") == "text" and type(e.get("text")) is str])
 
 
 def says_no_more(events: list[JsonObject], prompts: list[Prompt]) -> bool:
