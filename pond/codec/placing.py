@@ -189,6 +189,8 @@ def _steps(text: str) -> list[str]:
 
 def _nameable(name: str) -> str:
     """Return a name that the file system takes and a terminal can show; nearly always the same."""
+    if name.isascii() and name.isprintable():
+        return _fitting(name)
     return _fitting(re.sub(STEERING, "_", name).replace("\n", "_").replace("\t", "_"))
 
 
