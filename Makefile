@@ -74,7 +74,7 @@ fuzz: $(READY) ## Run the property tests on millions of random records, then who
 	  $(BIN)/python -m tests.fuzz --seed $$seed $(ARGS)
 
 stories: $(READY) ## Let files grow into scratch lakes in hundreds of ways, interrupted and repeated; with a new seed (minutes)
-	@POND_STORIES=$${POND_STORIES:-50} POND_SEED=$${POND_SEED:-$$(date +%s)} $(BIN)/pytest -q tests/handlers/test_stories.py
+	@POND_STORIES=$${POND_STORIES:-50} POND_SEED=$${POND_SEED:-$$(date +%s)} $(BIN)/pytest -q tests/operations/test_stories.py
 
 torture: $(READY) ## Kill writers at hundreds of points, crowd and spoil the lake's storage; prints a table (long)
 	@$(BIN)/python -m tests.lake.torture $(ARGS)

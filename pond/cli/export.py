@@ -12,9 +12,9 @@ from pond.cli.terminal import say
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import one_line_of
-from pond.handlers.export import export
-from pond.handlers.lake import opened
+from pond.operations.export import export
 from pond.sessions.archive.select import Selection
+from pond.sessions.lake import opened
 
 
 def run(

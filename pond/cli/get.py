@@ -10,10 +10,10 @@ from pond.cli.reading import message_lines, session_lines
 from pond.cli.show import print_json
 from pond.cli.terminal import say
 from pond.config.load import load
-from pond.handlers import find
-from pond.handlers.get import CONVERSATIONAL, LIMIT, get_message, get_session
-from pond.handlers.lake import existing
 from pond.model.json_text import JsonObject
+from pond.operations import find
+from pond.operations.get import CONVERSATIONAL, LIMIT, get_message, get_session
+from pond.sessions.lake import existing
 from pond.substrate.store import Store
 
 

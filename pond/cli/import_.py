@@ -11,8 +11,8 @@ from pond.cli.show import Progress, print_json
 from pond.cli.terminal import say, warn
 from pond.config.load import load
 from pond.diagnostics.render import as_json, with_help
-from pond.handlers.import_ import Imported, import_
-from pond.handlers.lake import opened
+from pond.operations.import_ import Imported, import_
+from pond.sessions.lake import opened
 
 
 def run(

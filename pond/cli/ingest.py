@@ -12,7 +12,8 @@ from pond.cli.show import Progress, print_json
 from pond.codec.registry import CANONICAL, clients
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
-from pond.handlers.ingest import Request, ingest
+from pond.intake.ingest import ingest
+from pond.intake.request import Request
 
 
 def run(

@@ -5,7 +5,7 @@ from typing import Any
 from pond.cli.show import problem_lines, show_faults
 from pond.cli.show import summary as faults_and_drift
 from pond.cli.terminal import say
-from pond.handlers.ingest import Summary
+from pond.intake.request import Summary
 
 
 def show(summary: Summary, dry_run: bool) -> None:

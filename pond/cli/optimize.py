@@ -13,8 +13,8 @@ from pond.cli.reading import clock
 from pond.cli.show import Doing, print_json, size
 from pond.cli.terminal import say
 from pond.config.load import load
-from pond.handlers.lake import existing
-from pond.handlers.optimize import KEEP, Optimized, duration, optimize
+from pond.operations.optimize import KEEP, Optimized, duration, optimize
+from pond.sessions.lake import existing
 
 
 def run(

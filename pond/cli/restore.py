@@ -11,9 +11,10 @@ from pond.codec.report import Report
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import one_line_of
-from pond.handlers.lake import opened
-from pond.handlers.restore import OWN, Restored, every, named, restore, stream
 from pond.model.json_text import JsonObject
+from pond.operations.restore import every, named
+from pond.restore.restoring import OWN, Restored, restore, stream
+from pond.sessions.lake import opened
 from pond.substrate.store import Store
 
 

@@ -13,9 +13,9 @@ from pond.cli.show import drift_line, print_json, problem_lines, size
 from pond.cli.terminal import say
 from pond.config.load import load
 from pond.diagnostics.visible import in_line
-from pond.handlers.lake import existing
-from pond.handlers.retention import AHEAD, Retention
-from pond.handlers.status import Checks, Overview, checks, overview
+from pond.operations.retention import AHEAD, Retention
+from pond.operations.status import Checks, Overview, checks, overview
+from pond.sessions.lake import existing
 from pond.substrate.upkeep import TableHealth
 
 

@@ -12,7 +12,7 @@ from pond.cli.terminal import say
 from pond.config.load import load
 from pond.config.settings import Settings
 from pond.diagnostics.visible import one_line_of
-from pond.handlers import sync
+from pond.operations import sync
 
 
 def run(

@@ -17,7 +17,7 @@ from pond.diagnostics.render import one_line
 
 if TYPE_CHECKING:  # only `--through-lake` stores anything
     from pond.config.settings import Settings
-    from pond.handlers.ingest import Request
+    from pond.intake.request import Request
 
 _WORTH_A_PROCESS = 1_000_000
 
@@ -87,8 +87,8 @@ def _through_lake(
 ) -> Iterator[tuple[Job, Verdict]]:
     if steps < 1 or any(job.path is None for job in jobs):
         raise UsageError(Diagnostic("usage", "through a lake go files and directories, in one step or more"))
-    from pond.handlers.ingest import ingest  # Lance takes a second to load
-    from pond.handlers.through_lake import Wish, through_lake
+    from pond.intake.ingest import ingest  # Lance takes a second to load
+    from pond.operations.through_lake import Wish, through_lake
 
     def take(settings: "Settings", request: "Request") -> None:
         progress = Progress(0, "storing")

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pond.config.settings import Settings
-from pond.handlers.sync import run_update_indexes
+from pond.operations.sync import run_update_indexes
 from pond.sessions.tables import TABLES
 from pond.substrate import upkeep
 from pond.substrate.catalog import Catalog

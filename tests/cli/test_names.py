@@ -9,8 +9,8 @@ import pytest
 from pond.model.json_text import JsonObject
 from tests.cli.command import Done, pond
 from tests.cli.sessions import CODEX, session_id
-from tests.handlers.stored import files_below
 from tests.lake.taking import contents
+from tests.operations.stored import files_below
 
 LIST = "session_index.jsonl"
 

@@ -114,7 +114,7 @@ def test_a_library_leaves_the_umask_alone(tmp_path: Path) -> None:
         "import os, sys; os.umask(0o022)\n"
         "import pond.cli.main, pond.cli.ingest\n"
         "from pond.config.load import load\n"
-        "from pond.handlers.ingest import Request, ingest\n"
+        "from pond.intake.ingest import Request, ingest\n"
         "ingest(load({'lake': sys.argv[1]}), Request([(sys.argv[2], None)], processes=1), lambda *_: None)\n"
         "print(oct(os.umask(0)))"
     )

@@ -17,7 +17,7 @@ from pond.sessions.writing import prepare
 from pond.substrate.catalog import Catalog
 from pond.substrate.store import Store
 from tests.cli.command import command, environment, pond, shown
-from tests.handlers import invented
+from tests.operations import invented
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\u202egnp.exe\x7f\0"
 WIDE = "\u68ee\u306e\u8a18\u9332" * 30  # two columns each

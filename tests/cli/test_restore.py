@@ -10,10 +10,10 @@ from pond.model.equal import same
 from tests.cli.command import Done, pond
 from tests.foreign import hostile
 from tests.foreign.road import write_events
-from tests.handlers.stored import files_below
 from tests.lake.build import SUBAGENTS, TOURS, lake
 from tests.laws.corpus import fixture_folders
 from tests.laws.passage import strict_values
+from tests.operations.stored import files_below
 
 FORK = next(folder for folder in fixture_folders("codex") if folder.name == "fork")
 STORES = {"claude-code": [SUBAGENTS[0], TOURS[0]], "codex": [SUBAGENTS[1], TOURS[1], FORK]}

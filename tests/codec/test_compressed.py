@@ -19,8 +19,8 @@ from pond.model.compressed import first_bytes, unpacked
 from pond.model.equal import same
 from tests.cli.command import pond
 from tests.cli.sessions import CODEX, session_id
-from tests.handlers.stored import files_below
 from tests.laws.passage import strict_values
+from tests.operations.stored import files_below
 
 
 def packed(text: bytes) -> bytes:

@@ -13,7 +13,7 @@ import pond.cli.clients
 import pond.codec.batch
 import pond.codec.convert
 import pond.codec.verify
-import pond.handlers.reading
+import pond.intake.reading
 from pond.cli.main import main
 from pond.codec.batch import Job, run_jobs
 from pond.codec.convert import Order
@@ -23,13 +23,13 @@ from pond.codec.verify import verify_job
 from pond.codec.workers import DIED, spread
 from pond.diagnostics.diagnostic import Diagnostic, PondError, SourceFault, UsageError
 from pond.diagnostics.span import Span
-from pond.handlers.restore import OWN
 from pond.model.json_text import NotJson
+from pond.restore.restoring import OWN
 from pond.sessions import load
 from pond.substrate.signals import Conflict, Damaged, Exhausted, Missing, Newer, Refused, Unavailable
 from tests.cli.sessions import CLAUDE_CODE, session_id
-from tests.handlers.stored import restored
 from tests.lake.taking import store, take_in
+from tests.operations.stored import restored
 
 SURPRISES = [ZeroDivisionError("division\nby zero"), KeyError("pond"), RecursionError(), AssertionError()]
 surprises = pytest.mark.parametrize("surprise", [*SURPRISES, MemoryError()], ids=lambda error: type(error).__name__)
@@ -85,7 +85,7 @@ def test_ingest(
     surprise: Exception, processes: int, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing = _failing(pond.codec.convert.open_input, files["bad"], surprise)
-    monkeypatch.setattr(pond.handlers.reading, "open_input", failing)
+    monkeypatch.setattr(pond.intake.reading, "open_input", failing)
     summary = take_in(tmp_path / "lake", *files.values(), processes=processes)
     assert [d.code for d in summary.report.diagnostics] == [_code(surprise)]
     assert summary.new_sessions == 2

@@ -9,6 +9,7 @@ from pond.portable.marks import STUB
 from tests.laws.passage import Passage
 
 SPEECH = ("user", "assistant", "call", "file")
+_DEEP = 490  # levels
 TEXTS = ("text", "input_text", "output_text")
 
 
@@ -41,13 +42,24 @@ def _piece(part: JsonObject, role: str) -> Piece:
     elif kind == "reasoning":
         content = part["text"]
     elif kind == "tool_call":
-        kind, content = "call", (part["name"], exactly(part.get("params")))
+        kind, content = "call", (part["name"], exactly(_read(part.get("params"))))
     elif kind == "tool_result":
         kind, content = "result", tuple(result(part.get("result")))
     elif kind == "file":
         kind = "file" if role == "user" else f"file of {role}"
         content = _kept(part["media_type"], part["data"])
     return Piece(kind, content, part["message_id"], part["id"], part.get("call_id") or "")
+
+
+def _read(params: Json) -> Json:
+    """Return the arguments of a call; those that were too deep for a record stand in it as text, under `input`."""
+    text = params.get("input") if type(params) is dict and len(params) == 1 else None
+    if type(text) is not str or text.count("{") + text.count("[") < _DEEP:
+        return params
+    try:
+        return {"input": json.loads(text)}
+    except (ValueError, RecursionError):
+        return params
 
 
 def exactly(value: Json) -> str:

@@ -45,8 +45,13 @@ def _renamed(call: Json) -> Json:
 
 
 # Loss kind -> what happens to the content of the piece that it names. Towards Codex: half characters. Towards Claude
-# Code: arguments that are no object. Towards both: names that no service takes.
-CHANGES: dict[str, Change] = {"text-changed": _whole, "arguments-wrapped": _wrapped, "call-renamed": _renamed}
+# Code: arguments that are no object, or too deep for a record. Towards both: names that no service takes.
+CHANGES: dict[str, Change] = {
+    "text-changed": _whole,
+    "arguments-wrapped": _wrapped,
+    "arguments-as-text": _wrapped,  # the text counts as the value it is: `pieces` reads it
+    "call-renamed": _renamed,
+}
 # Loss kind -> the pieces that it may take away. Blank texts; files without a place, or beside the session; results that
 # stand as marked text; what the harness said in the model's place; prompts that never left the queue.
 GONE = {

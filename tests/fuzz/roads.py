@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 
 from pond.config.settings import Settings
-from pond.handlers.lake import opened
 from pond.sessions import load
+from pond.sessions.lake import opened
 from tests.foreign.accounting import unaccounted
 from tests.foreign.road import CLIENTS, OTHER, convert, scratch
 from tests.fuzz.oracle import Line, Told, begins, lines, missing, told

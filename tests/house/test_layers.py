@@ -51,7 +51,7 @@ def test_the_contracts_hold() -> None:
         ("pond/cli/stray.py", "import codegen", "The engine knows neither its generator nor a client"),
         ("pond/codec/stray.py", "import adapters.stray", "The engine knows neither its generator nor a client"),
         ("pond/sessions/stray.py", "from lance.file import LanceFileReader", "Only the substrate knows Lance"),
-        ("pond/handlers/stray.py", "def late():\n    import lance", "Only the substrate knows Lance"),
+        ("pond/operations/stray.py", "def late():\n    import lance", "Only the substrate knows Lance"),
     ],
 )
 @pytest.mark.rule("lance-chokepoints")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pond.handlers.lake import opened
+from pond.sessions.lake import opened
 from tests.lake import crash, disk
 from tests.lake.logs import Logs, logs
 from tests.lake.proxy import Proxy, proxying

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pond.config.settings import Ingest, Settings
 from pond.diagnostics.diagnostic import PondError
-from pond.handlers.ingest import Request, ingest
-from pond.handlers.lake import opened
+from pond.intake.ingest import ingest
+from pond.intake.request import Request
+from pond.sessions.lake import opened
 from pond.sessions.tables import MESSAGES, PARTS, TABLES
 from pond.substrate import predicate, read
 from pond.substrate.store import Store

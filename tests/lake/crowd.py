@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pond.config.settings import Settings
-from pond.handlers.ingest import Request, ingest
-from pond.handlers.lake import opened
+from pond.intake.ingest import ingest
+from pond.intake.request import Request
+from pond.sessions.lake import opened
 from tests.cli.command import Done, finish, start
 from tests.lake.crash import ROWS
 from tests.lake.logs import Logs

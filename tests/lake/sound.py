@@ -5,7 +5,7 @@ from collections.abc import Collection
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from pond.handlers.sources import SOURCE
+from pond.intake.sources import SOURCE
 from pond.sessions import ledger
 from pond.sessions.stored_text import to_stored
 from pond.sessions.tables import MESSAGES, PARTS, SESSIONS, TABLES

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from pond.config.settings import Settings
-from pond.handlers.ingest import Request, Summary, ingest
-from pond.handlers.lake import opened
+from pond.intake.ingest import ingest
+from pond.intake.request import Request, Summary
 from pond.model.json_text import JsonObject
 from pond.sessions import load
+from pond.sessions.lake import opened
 from pond.sessions.tables import TABLES
 from pond.substrate import read
 from pond.substrate.store import Store

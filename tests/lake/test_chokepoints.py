@@ -11,7 +11,11 @@ from tests.house.tree import ROOT, files
 CODE = [path for path in files() if path.parts[0] in ("pond", "adapters", "codegen") and path.suffix == ".py"]
 SUBSTRATE = Path("pond/substrate")
 # The packages that may hold an opened table; `delete` and `sql` are other things elsewhere.
-ABOVE = [path for path in CODE if path.parts[1] in ("substrate", "sessions", "search", "handlers", "transports", "cli")]
+ABOVE = [
+    path
+    for path in CODE
+    if path.parts[1] in ("substrate", "sessions", "intake", "restore", "search", "operations", "transports", "cli")
+]
 
 
 def called(source: str) -> Iterator[str]:

@@ -11,8 +11,9 @@ import lance
 import pytest
 
 from pond.config.settings import Settings
-from pond.handlers.ingest import Request, ingest
-from pond.handlers.lake import opened
+from pond.intake.ingest import ingest
+from pond.intake.request import Request
+from pond.sessions.lake import opened
 from pond.sessions.tables import MESSAGES, SESSIONS
 from pond.substrate import read
 from pond.substrate.catalog import Catalog

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pond.handlers.crew import DIED, Crew
-from pond.handlers.lake import opened
+from pond.intake.crew import DIED, Crew
+from pond.sessions.lake import opened
 from tests.cli.command import finish, pond, start
 from tests.lake import crash
 from tests.lake.logs import Logs

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from pond.handlers.lake import opened
+from pond.sessions.lake import opened
 from pond.sessions.tables import SESSIONS
 from pond.substrate import read
 from tests.cli.command import command, environment, pond

@@ -1,0 +1,198 @@
+"""Whose session is it? Two sources with one session id hold one session where the records of one begin the other's.
+
+Otherwise they hold two, and the later one is stored under an id of its own: the client's id and a suffix made from
+client, project and first record. Restore writes the client's id back.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+import xxhash
+
+from pond.codec.convert import Order, Session, open_input
+from pond.codec.facts import own_id
+from pond.codec.registry import CANONICAL, adapter, clients
+from pond.codec.report import Report
+from pond.codec.writer import NO_RECORD, SessionWriter, SideFile
+from pond.intake.reading import MARK, Identity, Task, open_source
+from pond.intake.sources import SOURCE
+from pond.model.equal import same
+from pond.model.json_text import Json, JsonObject, encode
+from pond.restore.stored import stored_session
+from pond.sessions import ledger, load
+from pond.sessions.rows import Places, session_row
+from pond.sessions.stored_text import from_stored, to_stored
+from pond.sessions.tables import MESSAGES, SESSIONS
+from pond.sessions.writing import correct_sessions, payload_hashes, placed, record_count
+from pond.substrate import predicate, read
+from pond.substrate.store import Store
+
+
+def decided(store: Store, task: Task) -> Task:
+    """Return a task that knows under which id each session of its source is stored; raise PondError as reading does."""
+    identities: dict[str, Identity] = {}
+    client, rows = _sessions(task)
+    # A stream names each of its sessions: what it was stored as before says nothing new.
+    before = () if client == CANONICAL else task.candidates
+    for row in rows:
+        if row["id"] not in identities:
+            identities[row["id"]] = _identity(store, replace(task, candidates=before), row)
+    if client == CANONICAL:
+        return replace(task, identities=identities)
+    return replace(task, sole=next(iter(identities.values()), None))
+
+
+def _sessions(task: Task) -> tuple[str, list[JsonObject]]:
+    """Return the client of a source, and the rows of its sessions."""
+    with open_source(task) as file:
+        source = open_input(file, task.name, task.path, Order(CANONICAL, task.client, task.project), Report())
+        return source.client, [session.row for session in source.sessions]
+
+
+def _identity(store: Store, task: Task, row: JsonObject) -> Identity:
+    for candidate in dict.fromkeys([*task.candidates, *candidates(store, row["id"])]):
+        stored = load.session(store, candidate)
+        if stored is None and not has_messages(store, candidate):
+            if candidate == row["id"]:
+                return Identity(candidate, candidate)
+        elif _is_same(store, candidate, stored or row, task, row):
+            return _stored_as(store, candidate, stored, own_id(stored or row))
+    return Identity(free_id(store, row, _history(task, row["id"])), row["id"])
+
+
+def _stored_as(store: Store, session_id: str, row: JsonObject | None, own: str) -> Identity:
+    known = to_stored(session_id)
+    places = placed(store, known)
+    ids = frozenset(map(from_stored, places))
+    return Identity(session_id, own, row, record_count(places.values()), payload_hashes(store, known), ids)
+
+
+def candidates(store: Store, session_id: str) -> list[str]:
+    """Return the ids under which a session with this id may be stored, the likeliest first."""
+    begins = predicate.begins_with("id", to_stored(session_id + MARK))
+    others = map(from_stored, read.rows(store, SESSIONS, ["id"], begins)["id"].to_pylist())
+    return [session_id, *sorted(others)]
+
+
+def free_id(store: Store, row: JsonObject, records: Iterator[Json]) -> str:
+    """Return an id that nothing is stored under: the client's, with a suffix that its first record decides."""
+    facts = [row["source_agent"], row["project"], next(records, None)]
+    digest, own = xxhash.xxh3_64_hexdigest(encode(facts))[:8], own_id(row)
+    name, number = f"{own}{MARK}{digest}", 1
+    while load.session(store, name) is not None or has_messages(store, name):
+        number += 1
+        name = f"{own}{MARK}{digest}.{number}"
+    return name
+
+
+def has_messages(store: Store, session_id: str) -> bool:
+    here = predicate.equals("session_id", to_stored(session_id))
+    return bool(read.rows(store, MESSAGES, ["id"], here, limit=1).num_rows)
+
+
+# --- the records of both ---------------------------------------------------------------------------------------------
+
+
+def _is_same(store: Store, candidate: str, stored: JsonObject, task: Task, row: JsonObject) -> bool:
+    """Tell whether a source and what is stored under an id are one session: one begins as all of the other goes."""
+    known = candidate in task.candidates or own_id(stored) == row["id"]
+    if not known or stored["source_agent"] != row["source_agent"]:
+        return False
+    there = {**stored, "id": candidate}
+    # Canonical text may be damaged so that its events no longer make the records they came from: then they count.
+    return any(
+        goes_on(told(stored_session(store, there)), _history(task, row["id"], told)) for told in (records, _events)
+    )
+
+
+def _history(task: Task, session_id: str, told: Callable[[Session], Iterator[Json]] | None = None) -> Iterator[Json]:
+    """Yield the records of one session of a source, in the order in which they are stored."""
+    with open_source(task) as file:
+        source = open_input(file, task.name, task.path, Order(CANONICAL, task.client, task.project), Report())
+        for session in source.sessions:
+            if session.row["id"] == session_id:
+                yield from (told or records)(session if session.checked else _in_their_places(session))
+                return
+
+
+def _in_their_places(session: Session) -> Session:
+    """Return a session of canonical text, whose events may stand in any order, in that of its log."""
+    places = Places()
+    placed = sorted(
+        ((places.of(events[0]), number, events) for number, events in enumerate(session.groups)), key=_place
+    )
+    return replace(session, groups=iter([events for _, _, events in placed]))
+
+
+def _place(placed: tuple[int, int, list[JsonObject]]) -> tuple[int, int]:
+    return placed[:2]
+
+
+def goes_on(one: Iterator[Json], other: Iterator[Json]) -> bool:
+    """Tell whether the records of one begin the other's."""
+    return all(same(left, right) for left, right in zip(one, other, strict=False))
+
+
+def records(session: Session) -> Iterator[Json]:
+    """Yield each record as its client has it; events that no client's record became, as they are."""
+    client = session.row["source_agent"]
+    writer = None
+    if client in clients():
+        writer = SessionWriter(adapter(client), session.row, session.recall, Report(), session.row["id"])
+    for events in session.groups:
+        if writer is None or not _is_marked(events):
+            yield [_unplaced(event) for event in events]
+        elif (value := writer.record(events)) is not NO_RECORD and not isinstance(value, SideFile):
+            yield value
+
+
+def _events(session: Session) -> Iterator[Json]:
+    """Yield the events of canonical text; a client's own file has records to go by, and nothing else."""
+    if session.reading is not None:
+        yield None
+        return
+    for events in session.groups:
+        yield from map(_unplaced, events)
+
+
+def _is_marked(events: list[JsonObject]) -> bool:
+    marks = events[0]["options"].get("pond")
+    return type(marks) is dict and "as" in marks
+
+
+def _unplaced(event: JsonObject) -> JsonObject:
+    return {name: value for name, value in event.items() if name != "session_id"}
+
+
+# --- families --------------------------------------------------------------------------------------------------------
+
+
+def reunite(store: Store) -> None:
+    """Let the children of a session that is stored under another id than its own name that id as their parent.
+
+    Their files lie in a folder named like their parent's; the client's id alone would lead to the other session.
+    """
+    notes = [note for note in ledger.notes(store, SOURCE).values() if note["host"] == platform.node()]
+    homes = {id: _folder(note["path"]) for note in notes for id in note["sessions"] if MARK in id}
+    if not homes:
+        return
+    now = time.time_ns() // 1000
+    for row in _rows(store, homes):
+        beside = [id for note in notes if note["path"].startswith(homes[row["id"]]) for id in note["sessions"]]
+        children = [child for child in _rows(store, beside) if child.get("parent_session_id") == own_id(row)]
+        found = [(child["project"], session_row({**child, "parent_session_id": row["id"]}, now)) for child in children]
+        correct_sessions(store, found if own_id(row) != row["id"] else [])
+
+
+def _folder(path: str) -> str:
+    return os.path.splitext(path)[0] + os.sep
+
+
+def _rows(store: Store, ids: Iterable[str]) -> list[JsonObject]:
+    wanted = sorted(map(to_stored, ids))
+    return load.sessions(store, predicate.one_of("id", wanted)) if wanted else []

@@ -1,0 +1,182 @@
+"""Sources into the lake: what is new in them, each row once, whatever else is being written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pond.codec.convert import find_files
+from pond.codec.report import Report
+from pond.codec.surprise import contained, told
+from pond.config.process import bound_memory
+from pond.config.settings import Settings
+from pond.intake.crew import DIED, Crew
+from pond.intake.reading import Ended, Task, read_source
+from pond.intake.request import Found, Request, Summary, Tick
+from pond.intake.sources import Change
+
+if TYPE_CHECKING:  # Lance is loaded after the reading processes are forked
+    from pond.intake.planning import Plan
+    from pond.intake.storing import Intake
+
+_WORTH_PROCESSES = 8 << 20  # bytes of sources; below, starting them costs more than they save
+
+
+def _nothing(done: int, total: int, counted: str) -> None:
+    """Nobody watches."""
+
+
+def ingest(settings: Settings, request: Request, tick: Tick = _nothing) -> Summary:
+    """Store what the sources hold and the lake does not; return what happened.
+
+    Unchanged files are recognised without opening them, grown ones are read from where they grew. Nothing stored is
+    changed (adapter-integrity-additive-sync); faults are in the report, and everything else goes in.
+    """
+    bound_memory()
+    summary = Summary()
+    with tempfile.TemporaryDirectory(prefix="pond-") as spool:
+        found = list(discover(request.inputs, summary.report, Path(spool)))
+        total = sum(each.size for each in found)
+        count = request.processes or (os.cpu_count() or 1 if total >= _WORTH_PROCESSES else 1)
+        with closing(Crew(read_source, count if count > 1 else 0, lambda task: task.near)) as crew:
+            plan, intake = _opened(settings, request, summary)
+            done = _Done(total, tick, summary)
+            for task, frame in crew.run(_tasks(found, plan, done)):
+                if frame is DIED or isinstance(frame, Exception):
+                    intake.take(task, _cut_short(task, frame))
+                elif frame is not None:
+                    intake.take(task, frame)
+                    done.at(task, frame)
+        _decide(plan, intake, done)
+        intake.close()
+    return summary
+
+
+def _decide(plan: Plan, intake: Intake, done: _Done) -> None:
+    """Read the sources that had to wait until everything else was stored: their records say whose session they hold.
+
+    One after the other, since each may be held against the one before it; parents before their children.
+    """
+    waiting = [*((task, False) for task in intake.deferred()), *((task, True) for task in plan.contested)]
+    if not waiting and not plan.has_suffixes():
+        return
+    from pond.intake.identity import decided, reunite  # which most runs do not need
+    from pond.substrate.signals import LakeError
+
+    for task, again in sorted(waiting, key=lambda each: (each[0].name.count(os.sep), each[0].name)):
+        before, faults = plan.summary.new_messages, Report()
+        with contained(faults, task.name, LakeError):
+            task = decided(plan.store, task)
+        for frame in read_source(task):
+            intake.take(task, frame)
+            done.at(task, frame)
+        if intake.deferred():  # nobody could tell whose session it is; what reading says of a file, it has said
+            plan.summary.report.add(faults)
+        if again:
+            plan.summary.files[_became(task, plan.summary.new_messages > before).value] += 1
+    if plan.summary.new_sessions and not plan.request.dry_run:
+        reunite(plan.store)
+
+
+def _became(task: Task, grew: bool) -> Change:
+    """Tell what became of a source that had been read before: a file whose date alone is new is as it was."""
+    found = [*task.identities.values(), *([task.sole] if task.sole is not None else [])]
+    if not found or any(identity.id not in task.candidates for identity in found):
+        return Change.REWRITTEN
+    return Change.GROWN if grew else Change.UNCHANGED
+
+
+def _cut_short(task: Task, error: object) -> Ended:
+    """Return the end of a source that was not read to its end."""
+    ended = Ended()
+    if isinstance(error, Exception):
+        ended.report.diagnostics += told(error, task.name)
+    else:
+        ended.report.error("output-failed", "the process that read it died", task.name)
+    return ended
+
+
+def _opened(settings: Settings, request: Request, summary: Summary) -> tuple[Plan, Intake]:
+    """Open the lake: what is in it decides what to read, and takes what was read."""
+    from pond.intake.planning import Plan
+    from pond.intake.storing import Intake
+    from pond.sessions.lake import opened
+    from pond.sessions.writing import prepare
+
+    store = opened(settings)
+    if not request.dry_run:
+        prepare(store)
+    known_ids: dict[str, set[str]] = {}
+    rows = settings.ingest.rows_per_commit
+    intake = Intake(store, summary, known_ids, rows, dry_run=request.dry_run)
+    return Plan(store, request, summary, known_ids), intake
+
+
+def discover(inputs: Sequence[tuple[str, str | None]], report: Report, spool: Path) -> Iterator[Found]:
+    """Yield the files that the inputs name, once each; report what is missing. Standard input is spooled."""
+    seen: set[str] = set()
+    for text, client in inputs:
+        if text == "-":
+            held = spool / "stdin"
+            with open(held, "wb") as out:
+                shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
+            yield Found("<stdin>", None, client, spool=held)
+            continue
+        path = Path(text)
+        if not os.path.lexists(path):
+            report.error("source-unreadable", "no such file or directory", text)
+        for file in find_files(path, report) if path.is_dir() else [path] if os.path.lexists(path) else []:
+            if (absolute := os.path.abspath(file)) not in seen:
+                seen.add(absolute)
+                yield _looked_at(file, client)
+
+
+def _looked_at(file: Path, client: str | None) -> Found:
+    try:
+        stat = os.stat(file)
+        return Found(str(file), file, client, stat.st_size, stat.st_mtime_ns)
+    except OSError:
+        return Found(str(file), file, client)  # reported when it is opened
+
+
+class _Done:
+    """How much is behind us: bytes, files, and sessions stored."""
+
+    def __init__(self, total: int, tick: Tick, summary: Summary) -> None:
+        self._total, self._tick, self._summary = total, tick, summary
+        self._files = self._ended = 0
+        self._places: dict[str, int] = {}  # of the sources that are being read
+
+    def skip(self, size: int) -> None:
+        self._files += 1
+        self._ended += size
+        self._tell()
+
+    def at(self, task: Task, frame: object) -> None:
+        if isinstance(frame, Ended):
+            self._places.pop(task.name, None)
+            self._files += 1
+            self._ended += task.size
+        else:
+            self._places[task.name] = getattr(frame, "place", self._places.get(task.name, 0))
+        self._tell()
+
+    def _tell(self) -> None:
+        counted = f"{self._files} files, {self._summary.new_sessions} new sessions"
+        self._tick(self._ended + sum(self._places.values()), self._total, counted)
+
+
+def _tasks(found: list[Found], plan: Plan, done: _Done) -> Iterator[Task]:
+    """Yield what has to be read, the largest first: the processes then end together."""
+    for each in sorted(found, key=lambda each: -each.size):
+        task = plan.task_for(each)
+        if task is None:
+            done.skip(each.size)
+        else:
+            yield task

@@ -1,0 +1,112 @@
+"""Which sources have to be read, and from where: decided from what the lake remembers of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from pond.codec.facts import own_id
+from pond.codec.resume import Mark, NeedsWhole, Resume
+from pond.intake.reading import MARK, Earlier, Identity, Task
+from pond.intake.request import Found, Request, Summary
+from pond.intake.sources import SOURCE, Change, State, change_of, source_id
+from pond.model.json_text import JsonObject
+from pond.sessions import ledger, load
+from pond.sessions.stored_text import from_stored, to_stored
+from pond.sessions.writing import payload_hashes, placed, record_count
+from pond.substrate.store import Store
+
+_A_MOMENT = 60 * 10**9  # nanoseconds
+_SMALL = 8 << 20  # bytes: less is read in the process that writes, where what the lake knows is at hand
+
+
+@dataclass
+class Plan:
+    """The sources of one ingest, held against the lake.
+
+    `known_ids` is filled with what was asked on the way: stored session id -> its message ids. `contested` are sources
+    whose session may no longer be the one they were stored as: their records decide, when all others are stored.
+    """
+
+    store: Store
+    request: Request
+    summary: Summary
+    known_ids: dict[str, set[str]]
+    contested: list[Task] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        notes = ledger.notes(self.store, SOURCE)
+        self._states = {id: State(**value) for id, value in notes.items()}
+
+    def has_suffixes(self) -> bool:
+        """Tell whether a session is stored under another id than its own, as far as the sources read before tell."""
+        return any(MARK in id for state in self._states.values() for id in state.sessions)
+
+    def task_for(self, found: Found) -> Task | None:
+        """Return how to read a file now, or None where it is as it was, or contested."""
+        if found.path is None:
+            return Task(found.name, None, found.client, self.request.project, spool=found.spool)
+        state = self._states.get(source_id(found.path))
+        if state is not None and found.client not in (None, state.client):
+            state = None  # somebody says whose it is, and knows better
+        change = change_of(found.path, found.size, found.mtime_ns, state)
+        if change is Change.UNCHANGED:
+            assert state is not None
+            self.summary.files[change.value] += 1
+            self.summary.known += state.problems
+            return None
+        self.summary.bytes += found.size
+        task = Task(
+            found.name, found.path, found.client, self.request.project, size=found.size,
+            being_written=self._is_being_written(found),
+        )  # fmt: skip
+        if state is None or not state.sessions:
+            self.summary.files[change.value] += 1
+            return task
+        task = replace(task, candidates=tuple(state.sessions))
+        resumed = self._continued(task, state) if change is Change.GROWN else None
+        if resumed is None:
+            self.contested.append(task)
+        else:
+            self.summary.files[change.value] += 1
+        return resumed
+
+    def _is_being_written(self, found: Found) -> bool:
+        return self.request.live and time.time_ns() - found.mtime_ns < _A_MOMENT
+
+    def _continued(self, task: Task, state: State) -> Task | None:
+        """Return the task that reads only what was added; None where somebody else may have added to the session."""
+        if len(state.sessions) != 1:
+            return None
+        session_id = state.sessions[0]
+        row = load.session(self.store, session_id)
+        mark = _mark(state)
+        if row is None or mark is None:
+            return None  # its rows are not complete, or were erased
+        places = placed(self.store, to_stored(session_id))
+        if record_count(places.values()) != mark.records:
+            return None
+        self.known_ids[to_stored(session_id)] = set(places)
+        payloads = payload_hashes(self.store, to_stored(session_id))
+        return replace(
+            task,
+            resume=Resume(mark, row, list(map(from_stored, places))),
+            earlier=Earlier(tuple(_lasting(state.problems, mark)), state.drift, state.records),
+            sole=Identity(session_id, own_id(row), row, mark.records, payloads),
+            near=task.size - mark.offset < _SMALL,
+        )
+
+
+def _lasting(problems: list[JsonObject], mark: Mark) -> Iterator[JsonObject]:
+    """Yield the problems before the mark; a last line that was not complete is read again."""
+    return (problem for problem in problems if problem.get("line", 0) <= mark.lines)
+
+
+def _mark(state: State) -> Mark | None:
+    if state.mark is None:
+        return None
+    try:
+        return Mark.from_json(state.mark)
+    except (NeedsWhole, TypeError):
+        return None

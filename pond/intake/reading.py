@@ -1,0 +1,250 @@
+"""The reading half of ingest: one source becomes rows. Runs in a process of its own and never sees the lake."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from pond.codec.convert import Order, Session, open_input
+from pond.codec.facts import filled_in
+from pond.codec.fingerprint import fingerprint
+from pond.codec.foreign import title_reader
+from pond.codec.registry import CANONICAL
+from pond.codec.report import Report
+from pond.codec.resume import Mark, NeedsWhole, Resume
+from pond.codec.source import open_regular
+from pond.codec.surprise import told
+from pond.codec.unpacked import plain, stat_of
+from pond.diagnostics.diagnostic import Diagnostic, PondError, SourceFault
+from pond.diagnostics.render import as_json
+from pond.diagnostics.span import Span
+from pond.intake.sources import State, observed
+from pond.model.json_text import JsonObject
+from pond.sessions.rows import MESSAGE, PART, Rows
+
+# What is wrong with a file that has nothing for any adapter: it need not be opened again until it changes.
+_NOBODYS = ("source-unrecognised", "source-empty")
+MARK = "~"  # between the id that a client gave a session and the suffix of a second one that has it
+_ROWS, _BYTES = 1000, 1 << 20  # a chunk on its way
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Under which id a session is stored, which id its client gave it, and what is stored of it already."""
+
+    id: str
+    own: str
+    row: JsonObject | None = None
+    records: int = 0  # that the source has, too, and begins with
+    payloads: frozenset[str] = frozenset()
+    ids: frozenset[str] = frozenset()  # of the messages, where the source is read from its start
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What was noted of a source when its beginning was read."""
+
+    problems: tuple[JsonObject, ...] = ()
+    drift: Mapping[str, int] = field(default_factory=dict)
+    records: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One source to read."""
+
+    name: str
+    path: Path | None  # None is standard input
+    client: str | None = None
+    project: str | None = None
+    resume: Resume | None = None
+    earlier: Earlier = Earlier()  # where it is resumed
+    sole: Identity | None = None  # of the one session of a client's file, where it is decided
+    identities: Mapping[str, Identity] = field(default_factory=dict)  # of the sessions in a stream, by their own ids
+    candidates: tuple[str, ...] = ()  # the sessions that it was stored as before
+    size: int = 0
+    near: bool = False  # it is little: read where the lake is written
+    being_written: bool = False  # it was written to a moment ago: its last line may not be complete
+    spool: Path | None = None  # what came by standard input
+
+    def undecided(self) -> Task:
+        """Return the task as one that reads the whole source, and does not know yet what its sessions are called."""
+        return replace(self, resume=None, earlier=Earlier(), sole=None, identities={}, near=False)
+
+    def identity_of(self, session: JsonObject) -> Identity | None:
+        """Return under which id a session of this source is stored; None where nobody has decided."""
+        return self.sole or self.identities.get(session["id"])
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A session begins; the chunks that follow are its own. `identity` is None where nobody has decided it."""
+
+    row: JsonObject
+    identity: Identity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Rows of the session that began last, and how far the source is read."""
+
+    messages: pa.RecordBatch
+    parts: pa.RecordBatch
+    place: int
+
+    def __reduce__(self) -> tuple[Callable[..., Chunk], tuple[bytes, bytes, int]]:
+        # Both sides know the columns: without them a small chunk is a tenth of the work to send.
+        return _unpacked, (self.messages.serialize().to_pybytes(), self.parts.serialize().to_pybytes(), self.place)
+
+
+def _unpacked(messages: bytes, parts: bytes, place: int) -> Chunk:
+    read = pa.ipc.read_record_batch
+    return Chunk(read(pa.py_buffer(messages), MESSAGE), read(pa.py_buffer(parts), PART), place)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The session that began last has no more rows."""
+
+
+@dataclass(slots=True)
+class Ended:
+    """The source is read: what happened, and its state, where it is a file that can be recognised."""
+
+    report: Report = field(default_factory=Report)
+    state: State | None = None
+    unfinished: bool = False  # its last line is still being written: all before it is stored
+
+
+Frame = Begun | Chunk | Finished | Ended
+
+
+def read_source(task: Task) -> Iterator[Frame]:
+    """Yield what there is to store of a source; whatever is wrong with it is in the report at the end."""
+    gc.disable()  # events are trees, freed as they go; looking for cycles among them only costs
+    try:
+        yield from _attempt(task)
+    except NeedsWhole:
+        # What the part before the mark has to decide; rows that went out already are right, and known by their keys.
+        yield from _attempt(replace(task, resume=None, earlier=Earlier()))
+    finally:
+        gc.enable()
+
+
+def _attempt(task: Task) -> Iterator[Frame]:
+    report = Report(files=1)
+    ended = Ended(report)
+    try:
+        with open_source(task) as file:
+            found = stat_of(file)
+            before = fingerprint(file, found.st_size)
+            known = task.sole.row if task.sole is not None else None
+            source = open_input(file, task.name, task.path, _order(task), report, task.resume, known)
+            ids: list[str] = []
+            mark = None
+            for session in source.sessions:
+                begun = _begun(session, task, report)
+                ids.append(begun.row["id"])
+                yield begun
+                yield from _session(session, begun, task.name, lambda: fingerprint(file, found.st_size) == before)
+                mark = session.mark()
+            if task.path is not None:
+                ended.unfinished = task.being_written and mark is not None and report.withdraw_cut_off()
+                ended.state = _state(task, source.client, mark, ids, found, report)
+                if ended.unfinished and mark is not None:
+                    # As if it ended before that line: the next run sees a file that grew, even if nobody goes on.
+                    ended.state = replace(ended.state, size=mark.offset)
+    except NeedsWhole:
+        raise
+    except Exception as error:  # one source's fault is that source's
+        if isinstance(error, PondError) and _is_begun(task):
+            yield Ended(report, unfinished=True)
+            return
+        faults = told(error, task.name)
+        report.diagnostics += faults
+        if all(fault.code in _NOBODYS for fault in faults):
+            ended.state = _nobodys(task, report)
+    yield ended
+
+
+def _order(task: Task) -> Order:
+    return Order(CANONICAL, task.client, task.project, marks=True)
+
+
+def _begun(session: Session, task: Task, report: Report) -> Begun:
+    """Return a session under the id it is stored by, with the facts that are stored of it."""
+    row, identity = session.row, task.identity_of(session.row)
+    if identity is None:
+        return Begun(row)
+    if identity.row is not None:
+        row = filled_in(identity.row, row)
+        if not session.checked and row["project"] != session.row["project"]:
+            what = f"session `{row['id']}` has project `{row['project']}`, found `{session.row['project']}`"
+            report.error("lake-immutable", f"{what}; the stored one stands", task.name)
+    elif identity.id != identity.own:
+        marks = {**row["options"].get("pond", {}), "id": identity.own}
+        row = {**row, "id": identity.id, "options": {**row["options"], "pond": marks}}
+    if identity.id != identity.own and task.resume is None:
+        what = f"another session has the id `{identity.own}`; this one is stored as `{identity.id}`"
+        report.error("lake-same-id", what, task.name)
+    return Begun(row, identity)
+
+
+def _session(session: Session, begun: Begun, name: str, is_whole: Callable[[], bool]) -> Iterator[Frame]:
+    identity = begun.identity or Identity("", "")
+    rows = Rows(begun.row, title_of=title_reader(begun.row), after=identity.records, taken=identity.ids)
+    rows.know_payloads(set(identity.payloads))
+    for group in session.groups:
+        rows.take(group)
+        if len(rows) >= _ROWS or rows.size >= _BYTES:
+            yield Chunk(*rows.flush(), session.place()[0])
+    if not is_whole():  # what was sent already has no session, and is no part of one that is stored later
+        raise SourceFault(Diagnostic("source-rewritten", "rewritten while it was read", Span(name, 0)))
+    if len(rows):
+        yield Chunk(*rows.flush(), session.place()[0])
+    yield Finished()
+
+
+def _state(task: Task, client: str, mark: Mark | None, ids: list[str], found: os.stat_result, report: Report) -> State:
+    assert task.path is not None
+    state = observed(task.path, client, mark.offset if mark is not None else None, found)
+    earlier = task.earlier
+    return replace(
+        state,
+        sessions=ids,
+        mark=mark.as_json() if mark is not None else None,
+        records=earlier.records + report.records,
+        problems=[*earlier.problems, *map(as_json, report.faults)],
+        drift=dict(Counter(earlier.drift) + Counter(report.drift)),
+    )
+
+
+def _is_begun(task: Task) -> bool:
+    """Tell whether a file is being written and has no line that is complete."""
+    if not task.being_written or task.path is None:
+        return False
+    with open(task.path, "rb") as file:
+        return not any(b"\n" in piece for piece in iter(lambda: file.read(1 << 20), b""))
+
+
+def _nobodys(task: Task, report: Report) -> State | None:
+    """Return the state of a file that is nobody's."""
+    try:
+        found = observed(task.path, None, None, os.stat(task.path)) if task.path is not None else None
+        return replace(found, problems=list(map(as_json, report.faults))) if found is not None else None
+    except (OSError, PondError):
+        return None
+
+
+def open_source(task: Task) -> BinaryIO:
+    """Open what a task is about; it may be opened more than once."""
+    path = task.path or task.spool
+    assert path is not None
+    return plain(open_regular(path), task.name)

@@ -1,0 +1,52 @@
+"""What to take in, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pond.codec.report import Report
+from pond.intake.sources import Change
+from pond.model.json_text import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to ingest: files, folders or `-`; each may come with the client whose store it is."""
+
+    inputs: Sequence[tuple[str, str | None]]
+    project: str | None = None
+    dry_run: bool = False
+    live: bool = False  # the sources are being written: a last line that is cut off may be completed
+    processes: int | None = None
+
+
+@dataclass(slots=True)
+class Summary:
+    """What an ingest did."""
+
+    files: dict[str, int] = field(default_factory=lambda: {change.value: 0 for change in Change})
+    bytes: int = 0
+    new_sessions: int = 0
+    new_messages: int = 0
+    new_parts: int = 0
+    unfinished: int = 0  # files whose last line is still being written
+    erased: int = 0  # sessions left out because they were erased
+    known: list[JsonObject] = field(default_factory=list)  # problems of unchanged files, told when those were read
+    report: Report = field(default_factory=Report)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A source file, as the file system shows it."""
+
+    name: str
+    path: Path | None
+    client: str | None
+    size: int = 0
+    mtime_ns: int = 0
+    spool: Path | None = None  # what came by standard input
+
+
+Tick = Callable[[int, int, str], None]  # bytes behind us, bytes in all, and what was counted so far

@@ -1,0 +1,169 @@
+"""`pond list`: which sessions there are, the most recently active first.
+
+Activity, and not the beginning, is what a person remembers: a session of last month that was resumed today comes first.
+A session stands for the children that are not listed themselves: work that went on in a fork counts as its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.model.json_text import JsonObject
+from pond.operations.find import short_ids
+from pond.sessions import load
+from pond.sessions.stored_text import from_micros, from_stored, to_stored
+from pond.sessions.summaries import CONVERSATION
+from pond.sessions.tables import MESSAGES, SESSIONS
+from pond.sessions.titles import titles
+from pond.substrate import predicate, read
+from pond.substrate.store import Store
+
+LIMIT, MOST = 20, 10_000
+_FEW = 200  # sessions whose messages are looked up by id; for more of them one scan of all costs less
+_SESSION = ("id", "parent_session_id", "source_agent", "project", "created_at")
+
+_Children = Mapping[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which sessions to list; all conditions hold. Times are microseconds from 1970, of the activity listed by."""
+
+    client: str | None = None
+    project: str | None = None  # this one, or a directory it lies in
+    since: int | None = None
+    until: int | None = None
+    parent: str | None = None  # the session whose children are wanted
+    everything: bool = False  # children too, each for itself
+    limit: int = LIMIT
+
+
+def recent(store: Store, wanted: Wanted) -> JsonObject:
+    """Return the sessions wanted, the most recently active first, and how many more there are.
+
+    Each has `id`, `prefix` (the shortest text that finds it), `source_agent`, `project`, `messages` (those in which
+    person or model says something, each prompt once) and `children`, and where there is one a `parent_session_id`,
+    `title`, `created_at` and `active_at`.
+    """
+    if not 1 <= wanted.limit <= MOST:
+        raise UsageError(Diagnostic("usage", f"expected a limit of 1 to {MOST}, found {wanted.limit}"))
+    known = {row["id"]: row for row in load.with_micros(read.rows(store, SESSIONS, _SESSION), "created_at")}
+    children = _children(known.values())
+    families = {id: _family(id, children, wanted) for id, row in known.items() if _is_wanted(row, known, wanted)}
+    times = _times(store, {member for family in families.values() for member in family})
+    active = {id: _newest(family, times, known) for id, family in families.items()}
+    fitting = sorted((id for id in active if _in_time(active[id], wanted)), key=lambda id: _age(active[id], id))
+    shown = fitting[: wanted.limit]
+    said = _said(store, shown)
+    facts = [{"messages": said.get(id, 0), "children": len(children.get(id, ()))} for id in shown]
+    listed = [row | more for row, more in zip(_described(store, shown, active, known), facts, strict=True)]
+    return {"sessions": listed, "sessions_remaining": len(fitting) - len(shown)}
+
+
+def sessions_of(store: Store) -> dict[str, int]:
+    """Return how many sessions the lake holds of each client."""
+    return dict(Counter(map(from_stored, read.rows(store, SESSIONS, ["source_agent"])["source_agent"].to_pylist())))
+
+
+def _children(rows: Iterable[JsonObject]) -> dict[str, list[str]]:
+    children: dict[str, list[str]] = {}
+    for row in rows:
+        if row["parent_session_id"] is not None:
+            children.setdefault(row["parent_session_id"], []).append(row["id"])
+    return children
+
+
+def _is_wanted(row: JsonObject, known: Mapping[str, JsonObject], wanted: Wanted) -> bool:
+    parent = row["parent_session_id"]
+    if wanted.parent is not None:
+        of_family = parent == to_stored(wanted.parent)
+    else:
+        # A child whose parent is not here has nobody to stand for it.
+        of_family = wanted.everything or parent not in known
+    return (
+        of_family
+        and wanted.client in (None, from_stored(row["source_agent"]))
+        and (wanted.project is None or _lies_in(from_stored(row["project"]), wanted.project))
+    )
+
+
+def _lies_in(project: str, place: str) -> bool:
+    place = place.rstrip("/")
+    return project == place or project.startswith(f"{place}/")
+
+
+def _family(id: str, children: _Children, wanted: Wanted) -> set[str]:
+    """Return a session and, where it stands for them, all that descend from it."""
+    family = {id}
+    waiting = [] if wanted.everything else [id]
+    while waiting:
+        new = [child for child in children.get(waiting.pop(), ()) if child not in family]
+        family.update(new)
+        waiting += new
+    return family
+
+
+def _of(ids: Collection[str]) -> str | None:
+    """Return a filter for the messages of sessions; None where one scan of all costs less."""
+    return predicate.one_of("session_id", sorted(ids)) if len(ids) <= _FEW else None
+
+
+def _times(store: Store, ids: set[str]) -> dict[str, int | None]:
+    """Return when the newest message of each session was, in microseconds; no message of some sessions has a time."""
+    if not ids:
+        return {}
+    rows = read.rows(store, MESSAGES, ["session_id", "timestamp"], _of(ids))
+    table = rows.group_by("session_id").aggregate([("timestamp", "max")])
+    return dict(zip(table["session_id"].to_pylist(), table["timestamp_max"].cast("int64").to_pylist(), strict=True))
+
+
+def _said(store: Store, ids: list[str]) -> dict[str, int]:
+    """Return how many messages of each session person or model said; those without any are left out."""
+    if not ids:
+        return {}
+    rows = read.rows(store, MESSAGES, ["session_id"], predicate.all_of(_of(ids), CONVERSATION))
+    table = rows.group_by("session_id").aggregate([("session_id", "count")])
+    return dict(zip(table["session_id"].to_pylist(), table["session_id_count"].to_pylist(), strict=True))
+
+
+def _newest(family: set[str], times: Mapping[str, int | None], known: Mapping[str, JsonObject]) -> int | None:
+    """Return when a family was last active; a session without a message that has a time, when it began."""
+    found = (known[id]["created_at"] if times.get(id) is None else times[id] for id in family)
+    return max((time for time in found if time is not None), default=None)
+
+
+def _in_time(active: int | None, wanted: Wanted) -> bool:
+    if active is None:
+        return wanted.since is None and wanted.until is None
+    return (wanted.since is None or wanted.since <= active) and (wanted.until is None or active < wanted.until)
+
+
+def _age(active: int | None, id: str) -> tuple[bool, int, str]:
+    """Return what orders sessions: the newest first, those without a time last."""
+    return active is None, -(active or 0), id
+
+
+def _described(
+    store: Store, shown: list[str], active: Mapping[str, int | None], known: Mapping[str, JsonObject]
+) -> list[JsonObject]:
+    """Return the sessions shown, with all that is said of them but their numbers."""
+    events = {event["id"]: event for event in load.sessions(store, predicate.one_of("id", shown))} if shown else {}
+    names = titles(store, shown)
+    short = short_ids(map(from_stored, known), events)
+    described: list[JsonObject] = []
+    for id in shown:
+        event = events[from_stored(id)]
+        row: JsonObject = {"id": event["id"], "prefix": short[event["id"]]}
+        row |= {
+            name: event[name]
+            for name in ("parent_session_id", "source_agent", "project", "created_at")
+            if name in event
+        }
+        time = active[id]
+        row |= {} if time is None else {"active_at": from_micros(time)}
+        row |= {"title": names[id]} if id in names else {}
+        described.append(row)
+    return described

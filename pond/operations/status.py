@@ -1,0 +1,127 @@
+"""How the lake stands: what is known at once, and what takes a look at its files, its sources and the clients."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow.compute as pc
+
+from pond.codec.drift import Drift
+from pond.intake.sources import SOURCE
+from pond.model.json_text import JsonObject
+from pond.operations.erase import unfinished
+from pond.operations.listing import sessions_of
+from pond.operations.retention import Retention, retentions
+from pond.sessions import ledger
+from pond.sessions.stored_text import from_micros
+from pond.sessions.tables import MESSAGES, SESSIONS, TABLES
+from pond.substrate import read, upkeep
+from pond.substrate.store import Store
+from pond.substrate.upkeep import TableHealth
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What a lake holds."""
+
+    place: str
+    rows: dict[str, int]  # by table
+    clients: dict[str, int]  # sessions of each
+    last_ingest: str | None
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many messages with a text to search have an embedding, by model."""
+
+    texts: int
+    models: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files that sessions came from."""
+
+    files: int
+    bytes: int
+    problems: list[JsonObject]  # diagnostics that still stand: what was refused, and why
+    same_ids: list[JsonObject]  # sessions that are stored under another id than their own
+    gone: list[str]  # paths of this machine that are no longer there
+    only_here: list[str]  # sessions that have no other source
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What takes longer to say."""
+
+    tables: dict[str, TableHealth]
+    embeddings: Coverage
+    drift: dict[str, int]  # records and fields that no mapping names: how often each was met
+    sources: Sources
+    orphans: int  # messages whose session is not stored: an ingest was interrupted, or is running
+    erasing: list[str]  # sessions whose erasing did not come to its end
+    retention: list[Retention]
+
+
+def overview(store: Store) -> Overview:
+    """Return what is known without a look at the files."""
+    rows = {table.name: read.count(store, table) for table in TABLES}
+    last = pc.max(read.rows(store, SESSIONS, ["ingested_at"])["ingested_at"].cast("int64")).as_py()
+    clients = sorted(sessions_of(store).items())
+    return Overview(store.catalog.place, rows, dict(clients), None if last is None else from_micros(last))
+
+
+def checks(store: Store, environ: Mapping[str, str]) -> Checks:
+    """Return the rest."""
+    notes = ledger.notes(store, SOURCE)
+    return Checks(
+        tables={table.name: upkeep.health(store, table) for table in TABLES},
+        embeddings=_coverage(store),
+        drift=_drift(notes),
+        sources=_sources(notes),
+        orphans=_orphans(store),
+        erasing=unfinished(store),
+        retention=retentions(environ, time.time(), notes),
+    )
+
+
+def _coverage(store: Store) -> Coverage:
+    models: Counter[str] = Counter()
+    for batch in read.batches(store, MESSAGES, ["embedding_model"], "embedding_model IS NOT NULL"):
+        models.update(batch["embedding_model"].to_pylist())
+    return Coverage(read.count(store, MESSAGES, "search_text IS NOT NULL"), dict(sorted(models.items())))
+
+
+def _drift(notes: Mapping[str, JsonObject]) -> dict[str, int]:
+    total = Drift()
+    for note in notes.values():
+        total.add(note["drift"])
+    return dict(sorted(total.items()))
+
+
+def _sources(notes: Mapping[str, JsonObject]) -> Sources:
+    gone = [note for note in notes.values() if note["host"] == platform.node() and not os.path.lexists(note["path"])]
+    paths = {note["path"] for note in gone}
+    there = (note for note in notes.values() if note["host"] != platform.node() or note["path"] not in paths)
+    others = {id for note in there for id in note["sessions"]}
+    only_here = {id for note in gone for id in note["sessions"]} - others
+    told = [problem for note in notes.values() for problem in note["problems"]]
+    return Sources(
+        files=len(notes),
+        bytes=sum(note["size"] for note in notes.values()),
+        problems=[problem for problem in told if problem["severity"] == "error"],
+        same_ids=[problem for problem in told if problem["code"] == "lake-same-id"],
+        gone=sorted(paths),
+        only_here=sorted(only_here),
+    )
+
+
+def _orphans(store: Store) -> int:
+    sessions = read.rows(store, SESSIONS, ["id"])["id"].combine_chunks()
+    batches = read.batches(store, MESSAGES, ["session_id"])
+    return sum(pc.sum(pc.invert(pc.is_in(batch["session_id"], sessions))).as_py() or 0 for batch in batches)

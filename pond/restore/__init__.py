@@ -1,0 +1,1 @@
+"""Tables into files: stored sessions as the codec knows sessions, and where each of them is written."""

@@ -1,0 +1,100 @@
+"""Stored sessions as a client's own files again: made ready here, written by the very functions of `pond convert`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from pond.codec.convert import Order, towards, write_canonical
+from pond.codec.lineage import Member, member, too_deep
+from pond.codec.placing import apart, as_written, layout, place_session
+from pond.codec.registry import CANONICAL, clients
+from pond.codec.report import Report
+from pond.codec.surprise import contained, told
+from pond.diagnostics.diagnostic import Diagnostic, SourceFault
+from pond.diagnostics.span import Span
+from pond.model.json_text import JsonObject
+from pond.restore.stored import StoredSession
+from pond.sessions import load
+from pond.substrate.signals import LakeError
+from pond.substrate.store import Store
+
+OWN = ""  # instead of a target: to each session its own client
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A session that stands in a file again."""
+
+    session_id: str
+    client: str  # whose file it is
+    path: Path
+
+
+def restore(store: Store, rows: list[JsonObject], order: Order, target: Path, report: Report) -> Iterator[Restored]:
+    """Write the sessions and all their descendants below `target`, yielding each (adapter-lineage-complete-restore).
+
+    Whatever is wrong with one session is in the report; the others go on. A session that goes back to its own client
+    and begins in another one, which that client will look for, takes that one along.
+    """
+    waiting = [*rows, *load.descendants(store, (row["id"] for row in rows))]
+    order = replace(order, too_deep=_too_deep(store, waiting, order))
+    known = {row["id"] for row in waiting}
+    places: dict[str, str] = {}  # which session got which
+    for row in waiting:  # it may grow
+        own = replace(order, to=order.to or row["source_agent"])
+        stored = StoredSession(store, row, report)
+        try:
+            yield Restored(row["id"], own.to, _written(stored, own, target, report, places))
+        except LakeError:
+            raise
+        except Exception as error:
+            report.diagnostics += told(error, stored.name)
+            continue
+        if own.to == row["source_agent"] and stored.base not in known and stored.base is not None:
+            known.add(stored.base)
+            waiting += filter(None, [load.session(store, stored.base)])
+
+
+def stream(store: Store, rows: list[JsonObject], order: Order, out: BinaryIO, report: Report) -> None:
+    """Write the sessions and all their descendants as canonical text, one after the other."""
+    for row in [*rows, *load.descendants(store, (row["id"] for row in rows))]:
+        with contained(report, row["id"], LakeError, OSError):  # the latter is about `out`
+            write_canonical(towards(order, StoredSession(store, row, report).session(), report, row["id"]), out)
+
+
+def _written(stored: StoredSession, order: Order, target: Path, report: Report, places: dict[str, str]) -> Path:
+    if order.to not in (*clients(), CANONICAL):
+        what = f"session `{stored.name}` is of `{order.to}`, which pond cannot write"
+        help = f"known are {', '.join(clients())}"
+        raise SourceFault(Diagnostic("foreign-no-client", what, Span(stored.name, 0), help=help))
+    session = towards(order, stored.session(), report, stored.name)
+    place = target / _free_place(as_written(layout(session, order), order), stored.name, places, report)
+    place_session(session, order, target, place, report, stored.name, stored.date)
+    report.files += 1
+    return place
+
+
+def _free_place(place: str, session_id: str, places: dict[str, str], report: Report) -> str:
+    """Return the place of a session: its own name beside the stored one where another of this run got that."""
+    if place in places:
+        own = apart(place, session_id)
+        what = f"session `{places[place]}` has the same stored place; this one is at `{own}`"
+        report.error("output-renamed", what, session_id)
+        place = own
+    places[place] = session_id
+    return place
+
+
+def _too_deep(store: Store, rows: list[JsonObject], order: Order) -> dict[str, Diagnostic]:
+    """Return which sessions belong to families that the target cannot hold; each client can hold its own."""
+    if order.to in (OWN, CANONICAL):
+        return {}
+    return too_deep((_member(store, row) for row in rows if row["source_agent"] != order.to), order.to)
+
+
+def _member(store: Store, row: JsonObject) -> Member:
+    alone = row.get("parent_session_id") is None
+    return member(row, None if alone else load.opening(store, row["id"]), row["id"])

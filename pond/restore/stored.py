@@ -1,0 +1,68 @@
+"""A stored session as the codec knows one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pond.codec.convert import Session
+from pond.codec.foreign import opening
+from pond.codec.placing import seconds
+from pond.codec.report import Report
+from pond.diagnostics.diagnostic import Diagnostic, SourceFault
+from pond.diagnostics.span import Span
+from pond.model.json_text import JsonObject
+from pond.model.session_row import is_session
+from pond.sessions import load
+from pond.substrate.store import Store
+
+
+class StoredSession:
+    """A session of the lake on its way out; what its records tell in passing is known when they are written."""
+
+    def __init__(self, store: Store, row: JsonObject, report: Report) -> None:
+        self._store, self._row, self._report = store, row, report
+        self.name: str = row["id"]
+        self.base: str | None = None  # the session that holds its beginning
+        self._time = ""
+
+    def session(self) -> Session:
+        """Return the session as it comes from any source; raise SourceFault for a row that cannot be written."""
+        self._report.sessions += 1
+        if not is_session(self._row):
+            what = "expected a session with id, project, source_agent and options"
+            raise SourceFault(Diagnostic("canonical-broken", what, Span(self.name, 0)))
+        return _session(self._store, self._row, self._watched())
+
+    def date(self) -> float | None:
+        """Return when the last message was, as files are dated."""
+        return seconds(self._time)
+
+    def _watched(self) -> Iterator[list[JsonObject]]:
+        for number, events in enumerate(load.groups(self._store, self._row["id"])):
+            if number == 0 and (base := opening(self._row, events).base) is not None:
+                self.base = base[0]
+            time = events[0].get("timestamp")
+            if type(time) is str and time > self._time:
+                self._time = time
+            self._report.records += 1
+            yield events
+
+
+def stored_session(store: Store, row: JsonObject) -> Session:
+    """Return a session of the lake as it comes from any source."""
+    return _session(store, row, load.groups(store, row["id"]))
+
+
+def _session(store: Store, row: JsonObject, groups: Iterator[list[JsonObject]]) -> Session:
+    def others(session_id: str) -> Iterator[Session]:
+        found = load.session(store, session_id)
+        if found is not None and is_session(found):
+            yield stored_session(store, found)
+
+    # Canonical text of anybody may have been stored: nothing is taken for granted.
+    return Session(row, groups, load.Earlier(store, row["id"]), _nowhere, others=others, checked=False)
+
+
+def _nowhere() -> tuple[int, int]:
+    """Return the place of a record that stands in no file."""
+    return 0, 0
