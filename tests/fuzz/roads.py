@@ -235,15 +235,30 @@ class Journey:
 
 
 def _events_lost(source: Source, there: set[bytes | None], about: Told) -> Iterator[str]:
-    """Say which events of a canonical text are gone without a word; one that is told of takes its message along."""
+    """Say which events of a canonical text are gone without a word.
+
+    One that is told of takes its message along, and a session all that stands behind it.
+    """
     if about.whole:
         return
     text = source.file.data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     told_of = {id for number in about.lines for id in _ids(text[number - 1])}
-    lost = [line for line in source.lines if line.value not in there and line.number not in about.lines]
+    told_lines = about.lines | _behind_sessions(text, about.lines)
+    lost = [line for line in source.lines if line.value not in there and line.number not in told_lines]
     lost = [line for line in lost if line.value is None or not told_of.intersection(_ids(text[line.number - 1]))]
     for line in lost[about.counted :][:_MOST]:
         yield f"{source.file.place!r}: line {line.number} is gone, and nobody says so"
+
+
+def _behind_sessions(text: list[bytes], told: set[int]) -> set[int]:
+    """Return the lines that stand behind a session that is told of, up to the next one."""
+    behind, left_out = set(), False
+    for number, line in enumerate(text, 1):
+        if b'"kind":"session"' in line:
+            left_out = number in told
+        elif left_out:
+            behind.add(number)
+    return behind
 
 
 def _ids(event: bytes) -> set[str]:
