@@ -1,4 +1,4 @@
-"""Emit the pydantic types."""
+"""Emit the types: pydantic ones that validate, and shapes of the same values that cost nothing at run time."""
 
 import json
 import subprocess
@@ -11,20 +11,15 @@ from codegen.emit_schema import wire_bundle
 from codegen.output import MARK
 
 TYPES = Path("pond/model/_generated.py")
+SHAPES = Path("pond/types.py")
 
 # Chosen so that no definition is lost on the way: branded ids and enumerations stay named, unions stay discriminated,
 # and an absent field stays absent instead of becoming null. docs/decisions/0002-canonical-schema.md has the reasons.
 _FLAGS = (
     "--input-file-type=jsonschema",
-    "--output-model-type=pydantic_v2.BaseModel",
-    "--base-class=pond.model.base.Strict",
     "--target-python-version=3.11",
-    "--target-pydantic-version=2.14",
-    "--use-annotated",
     "--use-type-alias",
-    "--use-missing-sentinel",
     "--strict-nullable",
-    "--field-constraints",
     "--use-standard-collections",
     "--use-union-operator",
     "--enum-field-as-literal=all",
@@ -37,20 +32,33 @@ _FLAGS = (
     "--formatters=builtin",
     "--ignore-pyproject",
 )
+_VALIDATING = (
+    "--output-model-type=pydantic_v2.BaseModel",
+    "--base-class=pond.model.base.Strict",
+    "--target-pydantic-version=2.14",
+    "--use-annotated",
+    "--use-missing-sentinel",
+    "--field-constraints",
+)
+_PLAIN = ("--output-model-type=typing.TypedDict",)
+_ABOUT_SHAPES = '"""The shapes of canonical events, and of requests and responses: what JSON values look like as dicts."""\n\n'
 
 
 def targets() -> dict[Path, str]:
-    """Return the module of types by path: the canonical definitions, then those of the wire."""
+    """Return the modules of types by path: the canonical definitions, then those of the wire."""
     generator = f"datamodel-code-generator {version('datamodel-code-generator')}"
     header = f"# {MARK} from schema/ with {generator}; do not edit.\n# ruff: noqa: E501\n"
-    return {TYPES: header + _lay_out(_generate())}
+    return {
+        TYPES: header + _lay_out(_generate(_VALIDATING)),
+        SHAPES: header + _lay_out(_ABOUT_SHAPES + _generate(_PLAIN)),
+    }
 
 
-def _generate() -> str:
+def _generate(kind: tuple[str, ...]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         source, output = Path(folder, "pond.json"), Path(folder, "types.py")
         source.write_text(json.dumps(wire_bundle()), encoding="utf-8")
-        _run("datamodel_code_generator", f"--input={source}", f"--output={output}", *_FLAGS)
+        _run("datamodel_code_generator", f"--input={source}", f"--output={output}", *_FLAGS, *kind)
         return _without_header(output.read_text(encoding="utf-8"))
 
 

@@ -191,6 +191,12 @@ class PartSummary(Strict):
         str | MISSING,
         Field(description="The name of the tool, or of the file, where the part has one."),
     ] = MISSING
+    call_id: Annotated[
+        str | MISSING,
+        Field(
+            description="The call that the part makes or answers, where it is a tool call or a result. It joins the two."
+        ),
+    ] = MISSING
     media_type: Annotated[str | MISSING, Field(description="The media type of a file.")] = MISSING
     size_bytes: Annotated[
         int,
@@ -210,8 +216,14 @@ ResponseMode = TypeAliasType(
 )
 
 
+SessionFrom = TypeAliasType(
+    "SessionFrom",
+    Annotated[Literal["start", "end"], Field(description="An end of a session.")],
+)
+
+
 class GetRequest(Strict):
-    """Fetches a session, or one message of it with its neighbours. Sent to `POST /v1/get`, or as the tool `pond_get`."""
+    """Fetches a session, or one message with its neighbours. Names at least one of `session_id` and `message_id`. Sent to `POST /v1/get`, or as the tool `pond_get`."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -221,17 +233,26 @@ class GetRequest(Strict):
         Field(description="The protocol version the request is written for."),
     ]
     namespace: Annotated[Namespace | MISSING, Field(description="The tenant the request is for.")] = MISSING
-    session_id: Annotated[SessionId, Field(description="The session.")]
+    session_id: Annotated[
+        SessionId | MISSING,
+        Field(
+            description="The session. Without it the message is looked for in all sessions; where several hold it, the request is refused and names them."
+        ),
+    ] = MISSING
     message_id: Annotated[
         MessageId | MISSING,
-        Field(
-            description="One message of the session. With it the response is about that message, without it about the session."
-        ),
+        Field(description="One message. With it the response is about that message, without it about the session."),
     ] = MISSING
     response_mode: Annotated[
         ResponseMode | MISSING,
         Field(
             description="How much of the session to return; `conversational` where the request does not say. Without effect beside `message_id`."
+        ),
+    ] = MISSING
+    session_from: Annotated[
+        SessionFrom | MISSING,
+        Field(
+            description="Which end of the session the pages begin at; `start` where the request does not say. Without effect beside `message_id`."
         ),
     ] = MISSING
     context_depth: Annotated[
@@ -253,7 +274,7 @@ class GetRequest(Strict):
     after_id: Annotated[
         str | MISSING,
         Field(
-            description="Continues after the last message, or part, of the page before.",
+            description="Continues after the last message, or part, of the page before. With `session_from` `end` it is the first message of that page: the next one lies before it.",
             min_length=1,
         ),
     ] = MISSING
@@ -284,6 +305,103 @@ class MessageSummary(Strict):
     ] = MISSING
 
 
+class SessionSummary(Strict):
+    """A Session without its messages."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    id: Annotated[SessionId, Field(description="The session.")]
+    prefix: Annotated[
+        str,
+        Field(
+            description="The shortest beginning of the id, of eight characters or more, that no other session of the lake shares.",
+            min_length=1,
+        ),
+    ]
+    parent_session_id: Annotated[
+        SessionId | MISSING,
+        Field(description="The session it was spawned or forked from, where there is one."),
+    ] = MISSING
+    source_agent: Annotated[str, Field(description="The client that recorded it.", min_length=1)]
+    project: Annotated[str, Field(description="The project it belongs to.", min_length=1)]
+    title: Annotated[
+        str | MISSING,
+        Field(description="What the client, the person or the first prompt calls it, where there is anything."),
+    ] = MISSING
+    created_at: Annotated[Timestamp | MISSING, Field(description="When it began, where that is known.")] = MISSING
+    active_at: Annotated[
+        Timestamp | MISSING,
+        Field(description="When it, or a session it stands for, was last active, where that is known."),
+    ] = MISSING
+    messages: Annotated[
+        int,
+        Field(
+            description="How many messages person and model said; each prompt counts once.",
+            ge=0,
+        ),
+    ]
+    children: Annotated[int, Field(description="How many sessions name it as their parent.", ge=0)]
+
+
+class ListRequest(Strict):
+    """Lists sessions, the most recently active first. Sent to `POST /v1/list`."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    protocol_version: Annotated[
+        ProtocolVersion,
+        Field(description="The protocol version the request is written for."),
+    ]
+    namespace: Annotated[Namespace | MISSING, Field(description="The tenant the request is for.")] = MISSING
+    source_agent: Annotated[
+        str | MISSING,
+        Field(description="Only sessions that this client recorded.", min_length=1),
+    ] = MISSING
+    project: Annotated[
+        str | MISSING,
+        Field(
+            description="Only sessions of this project, or of one that lies below it.",
+            min_length=1,
+        ),
+    ] = MISSING
+    since: Annotated[
+        Timestamp | MISSING,
+        Field(description="Only sessions that were active then or later."),
+    ] = MISSING
+    until: Annotated[
+        Timestamp | MISSING,
+        Field(description="Only sessions that were not active then or later."),
+    ] = MISSING
+    parent_session_id: Annotated[SessionId | MISSING, Field(description="Only the children of this session.")] = MISSING
+    children: Annotated[
+        bool | MISSING,
+        Field(description="True lists children too, each for itself. Without it a session stands for its children."),
+    ] = MISSING
+    limit: Annotated[
+        int | MISSING,
+        Field(
+            description="How many sessions to return at most; 20 where the request does not say.",
+            ge=1,
+            le=10000,
+        ),
+    ] = MISSING
+
+
+class ListResponse(Strict):
+    """The sessions asked for."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    sessions: Annotated[
+        list[SessionSummary],
+        Field(description="The sessions, the most recently active first."),
+    ]
+    sessions_remaining: Annotated[int, Field(description="How many more sessions fit the request.", ge=0)]
+
+
 class IngestedSession(Strict):
     """What became of the events of one session."""
 
@@ -300,6 +418,38 @@ class IngestedSession(Strict):
         Field(description="How many were stored before and left as they were.", ge=0),
     ]
     rejected: Annotated[int, Field(description="How many were refused.", ge=0)]
+
+
+Count = TypeAliasType("Count", Annotated[int, Field(description="How many of something there are.", ge=0)])
+
+
+class StatsRequest(Strict):
+    """Asks what the lake holds and how it stands. Sent to `GET /v1/stats`, or read as the resource `stats://pond`."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    protocol_version: Annotated[
+        ProtocolVersion,
+        Field(description="The protocol version the request is written for."),
+    ]
+    namespace: Annotated[Namespace | MISSING, Field(description="The tenant the request is for.")] = MISSING
+
+
+class IndexStats(Strict):
+    """How an index stands."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    name: Annotated[str, Field(description="The name of the index.", min_length=1)]
+    unindexed: Annotated[
+        int,
+        Field(
+            description="How many rows it does not cover yet. They are found all the same, more slowly.",
+            ge=0,
+        ),
+    ]
 
 
 ErrorCode = TypeAliasType(
@@ -470,6 +620,23 @@ class Hit(Strict):
     ] = MISSING
 
 
+class TableStats(Strict):
+    """How a table stands."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    name: Annotated[str, Field(description="The name of the table.", min_length=1)]
+    rows: Annotated[int, Field(description="How many rows it has.", ge=0)]
+    bytes: Annotated[
+        int,
+        Field(description="The size of all its files, those of older versions too.", ge=0),
+    ]
+    fragments: Annotated[int, Field(description="How many files its rows lie in.", ge=0)]
+    versions: Annotated[int, Field(description="How many versions of it are kept.", ge=0)]
+    indexes: Annotated[list[IndexStats], Field(description="Its indexes.")]
+
+
 class Error(Strict):
     """What went wrong, for a program and for a person."""
 
@@ -484,7 +651,7 @@ class Error(Strict):
     details: Annotated[
         dict[str, JsonValue],
         Field(
-            description="Facts about this failure, such as the path of the field at fault. `{}` where there are none."
+            description="Facts about this failure. `reason` is one of the documented reasons; other fields say more, such as the path of the field at fault. `{}` where there are none."
         ),
     ]
 
@@ -814,7 +981,17 @@ class GetConversationalResponse(Strict):
         list[MessageSummary],
         Field(description="The messages of this page, in order. Those without conversation are left out."),
     ]
-    messages_remaining: Annotated[int, Field(description="How many messages follow this page.", ge=0)]
+    messages_remaining: Annotated[
+        int,
+        Field(
+            description="How many messages lie beyond this page: after it, or before it where the pages begin at the end.",
+            ge=0,
+        ),
+    ]
+    subagents: Annotated[
+        list[SessionSummary],
+        Field(description="The sessions that this one spawned, the oldest first. Each can be fetched like any other."),
+    ]
 
 
 class GetCompleteResponse(Strict):
@@ -829,7 +1006,17 @@ class GetCompleteResponse(Strict):
     ]
     session: Annotated[Session, Field(description="The session.")]
     messages: Annotated[list[MessageSummary], Field(description="The messages of this page, in order.")]
-    messages_remaining: Annotated[int, Field(description="How many messages follow this page.", ge=0)]
+    messages_remaining: Annotated[
+        int,
+        Field(
+            description="How many messages lie beyond this page: after it, or before it where the pages begin at the end.",
+            ge=0,
+        ),
+    ]
+    subagents: Annotated[
+        list[SessionSummary],
+        Field(description="The sessions that this one spawned, the oldest first. Each can be fetched like any other."),
+    ]
 
 
 class RejectedEvent(Strict):
@@ -840,6 +1027,31 @@ class RejectedEvent(Strict):
     )
     index: Annotated[int, Field(description="Its position in the batch, counted from 0.", ge=0)]
     error: Annotated[Error, Field(description="Why it was refused.")]
+
+
+class StatsResponse(Strict):
+    """What the lake holds, and how its tables and indexes stand."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    sessions: Annotated[int, Field(description="How many sessions there are.", ge=0)]
+    messages: Annotated[int, Field(description="How many messages there are.", ge=0)]
+    parts: Annotated[int, Field(description="How many parts there are.", ge=0)]
+    clients: Annotated[dict[str, Count], Field(description="How many sessions each client recorded.")]
+    last_ingest: Annotated[
+        Timestamp | MISSING,
+        Field(description="When a session was last stored; absent in an empty lake."),
+    ] = MISSING
+    searchable_messages: Annotated[int, Field(description="How many messages have a text to search.", ge=0)]
+    embedded_messages: Annotated[
+        dict[str, Count],
+        Field(description="How many of them have an embedding, by model."),
+    ]
+    tables: Annotated[
+        list[TableStats],
+        Field(description="The tables, in the order sessions, messages, parts."),
+    ]
 
 
 class ErrorResponse(Strict):
@@ -1053,7 +1265,17 @@ class GetVerbatimResponse(Strict):
         list[Message],
         Field(description="The messages of this page, in order, each with its `content`."),
     ]
-    messages_remaining: Annotated[int, Field(description="How many messages follow this page.", ge=0)]
+    messages_remaining: Annotated[
+        int,
+        Field(
+            description="How many messages lie beyond this page: after it, or before it where the pages begin at the end.",
+            ge=0,
+        ),
+    ]
+    subagents: Annotated[
+        list[SessionSummary],
+        Field(description="The sessions that this one spawned, the oldest first. Each can be fetched like any other."),
+    ]
 
 
 class GetMessageResponse(Strict):
