@@ -41,7 +41,9 @@ _VALIDATING = (
     "--field-constraints",
 )
 _PLAIN = ("--output-model-type=typing.TypedDict",)
-_ABOUT_SHAPES = '"""The shapes of canonical events, and of requests and responses: what JSON values look like as dicts."""\n\n'
+_ABOUT_SHAPES = (
+    '"""The shapes of canonical events, and of requests and responses: what JSON values look like as dicts."""\n\n'
+)
 
 
 def targets() -> dict[Path, str]:

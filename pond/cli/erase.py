@@ -12,7 +12,7 @@ from pond.cli.terminal import say, warn
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
 from pond.diagnostics.visible import in_line
-from pond.operations.erase import Erased, Family, Preview, erase, family, forget, preview
+from pond.lake.erase import Erased, Family, Preview, erase, family, forget, preview
 from pond.sessions.lake import existing
 from pond.sessions.stored_text import from_stored
 

@@ -12,7 +12,7 @@ from pond.cli.terminal import say
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import one_line_of
-from pond.operations.export import export
+from pond.lake.export import export
 from pond.sessions.archive.select import Selection
 from pond.sessions.lake import opened
 

@@ -10,9 +10,9 @@ from pond.cli.reading import message_lines, session_lines
 from pond.cli.show import print_json
 from pond.cli.terminal import say
 from pond.config.load import load
+from pond.lake import find
+from pond.lake.get import CONVERSATIONAL, LIMIT, get_message, get_session
 from pond.model.json_text import JsonObject
-from pond.operations import find
-from pond.operations.get import CONVERSATIONAL, LIMIT, get_message, get_session
 from pond.sessions.lake import existing
 from pond.substrate.store import Store
 

@@ -11,7 +11,7 @@ from pond.cli.show import Progress, print_json
 from pond.cli.terminal import say, warn
 from pond.config.load import load
 from pond.diagnostics.render import as_json, with_help
-from pond.operations.import_ import Imported, import_
+from pond.lake.import_ import Imported, import_
 from pond.sessions.lake import opened
 
 

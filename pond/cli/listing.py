@@ -17,9 +17,9 @@ from pond.codec.registry import clients
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import in_line
+from pond.lake import find
+from pond.lake.listing import LIMIT, Wanted, recent, sessions_of
 from pond.model.json_text import JsonObject
-from pond.operations import find
-from pond.operations.listing import LIMIT, Wanted, recent, sessions_of
 from pond.operations.times import instant
 from pond.sessions.lake import existing
 from pond.substrate.store import Store

@@ -13,7 +13,7 @@ from pond.cli.reading import clock
 from pond.cli.show import Doing, print_json, size
 from pond.cli.terminal import say
 from pond.config.load import load
-from pond.operations.optimize import KEEP, Optimized, duration, optimize
+from pond.lake.optimize import KEEP, Optimized, duration, optimize
 from pond.sessions.lake import existing
 
 

@@ -11,8 +11,8 @@ from pond.codec.report import Report
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import one_line_of
+from pond.lake.chosen import every, named
 from pond.model.json_text import JsonObject
-from pond.operations.restore import every, named
 from pond.restore.restoring import OWN, Restored, restore, stream
 from pond.sessions.lake import opened
 from pond.substrate.store import Store

@@ -13,8 +13,8 @@ from pond.cli.show import drift_line, print_json, problem_lines, size
 from pond.cli.terminal import say
 from pond.config.load import load
 from pond.diagnostics.visible import in_line
-from pond.operations.retention import AHEAD, Retention
-from pond.operations.status import Checks, Overview, checks, overview
+from pond.lake.retention import AHEAD, Retention
+from pond.lake.status import Checks, Overview, checks, overview
 from pond.sessions.lake import existing
 from pond.substrate.upkeep import TableHealth
 

@@ -88,7 +88,7 @@ def _through_lake(
     if steps < 1 or any(job.path is None for job in jobs):
         raise UsageError(Diagnostic("usage", "through a lake go files and directories, in one step or more"))
     from pond.intake.ingest import ingest  # Lance takes a second to load
-    from pond.operations.through_lake import Wish, through_lake
+    from pond.lake.through_lake import Wish, through_lake
 
     def take(settings: "Settings", request: "Request") -> None:
         progress = Progress(0, "storing")

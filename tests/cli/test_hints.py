@@ -11,7 +11,7 @@ from tests.cli.command import environment, pond
 from tests.cli.sessions import CLAUDE_CODE, CODEX
 from tests.house.tree import ROOT
 
-BELOW = ("codec", "intake", "operations", "restore", "lang", "model", "portable", "sessions", "substrate")
+BELOW = ("codec", "intake", "lake", "operations", "restore", "lang", "model", "portable", "sessions", "substrate")
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 
 

@@ -42,7 +42,7 @@ def test_what_is_wrong_with_a_file_is_told(tmp_path: Path) -> None:
 
 
 def test_a_difference_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pond.operations.through_lake import Wish, through_lake
+    from pond.lake.through_lake import Wish, through_lake
 
     taken = Rows.take
 

@@ -14,7 +14,7 @@ import pytest
 
 from pond.cli import status
 from pond.cli.show import size
-from pond.operations.status import Checks
+from pond.lake.status import Checks
 from pond.sessions import ledger
 from pond.substrate.signals import Damaged
 from tests.cli.command import POND, environment, pond

@@ -10,9 +10,9 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import pyarrow as pa
 
+from pond.lake.export import export
 from pond.model.equal import first_difference
 from pond.model.json_text import JsonObject
-from pond.operations.export import export
 from pond.sessions import load
 from pond.sessions.archive import container, manifest
 from pond.sessions.archive.manifest import TABLES, Extent

@@ -5,11 +5,11 @@ from datetime import timedelta
 from pathlib import Path
 
 from pond.diagnostics.diagnostic import PondError
-from pond.operations.erase import erase, family
-from pond.operations.export import export
-from pond.operations.import_ import import_
-from pond.operations.optimize import optimize
-from pond.operations.tombstones import stones
+from pond.lake.erase import erase, family
+from pond.lake.export import export
+from pond.lake.import_ import import_
+from pond.lake.optimize import optimize
+from pond.lake.tombstones import stones
 from pond.sessions.archive.select import Selection
 from pond.sessions.stored_text import from_stored
 from tests.cli.command import command

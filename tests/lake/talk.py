@@ -5,8 +5,8 @@ import time
 from typing import Any
 from unittest.mock import patch
 
+from pond.lake.import_ import import_
 from pond.model.json_text import JsonObject
-from pond.operations.import_ import import_
 from pond.sessions.archive import merge
 from pond.sessions.rows import Rows
 from pond.sessions.writing import prepare, write_rows

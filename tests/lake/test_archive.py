@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from pond.diagnostics.diagnostic import PondError, UsageError
+from pond.lake import export as export_module
+from pond.lake.import_ import import_
 from pond.model.equal import first_difference
-from pond.operations import export as export_module
-from pond.operations.import_ import import_
 from pond.sessions import ledger
 from pond.sessions.archive import check as check_module
 from pond.sessions.archive import merge as merge_module

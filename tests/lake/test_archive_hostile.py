@@ -12,7 +12,7 @@ import lance
 import pyarrow as pa
 import pytest
 
-from pond.operations.import_ import import_
+from pond.lake.import_ import import_
 from pond.sessions.archive import container
 from pond.sessions.archive import manifest as manifest_module
 from pond.sessions.archive.manifest import Extent

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pond.operations.import_ import import_
+from pond.lake.import_ import import_
 from pond.substrate.catalog import Catalog
 from pond.substrate.store import Store
 from tests.lake.archives import difference, exported

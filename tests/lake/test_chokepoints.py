@@ -14,7 +14,18 @@ SUBSTRATE = Path("pond/substrate")
 ABOVE = [
     path
     for path in CODE
-    if path.parts[1] in ("substrate", "sessions", "intake", "restore", "search", "operations", "transports", "cli")
+    if path.parts[1]
+    in (
+        "substrate",
+        "sessions",
+        "intake",
+        "restore",
+        "lake",
+        "search",
+        "operations",
+        "transports",
+        "cli",
+    )  # fmt: skip
 ]
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from pond.diagnostics.diagnostic import UsageError
 from pond.intake.sources import SOURCE
-from pond.operations.erase import erase, family, forget, preview, unfinished
-from pond.operations.tombstones import put, stones
+from pond.lake.erase import erase, family, forget, preview, unfinished
+from pond.lake.tombstones import put, stones
 from pond.sessions import ledger, load
 from pond.sessions.lake import existing
 from pond.sessions.tables import LEDGER, MESSAGES, PARTS, SESSIONS, TABLES

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pond.diagnostics.diagnostic import UsageError
-from pond.operations import find
+from pond.lake import find
 from pond.sessions.writing import prepare
 from pond.substrate.catalog import Catalog
 from pond.substrate.store import Store

@@ -17,9 +17,9 @@ from codegen.emit_schema import wire_bundle
 from pond.codec.convert import Order, find_files, open_input
 from pond.codec.report import Report
 from pond.diagnostics.diagnostic import UsageError
+from pond.lake import get
+from pond.lake.get import MODES, get_message, get_session
 from pond.model.json_text import JsonObject, encode
-from pond.operations import get
-from pond.operations.get import MODES, get_message, get_session
 from pond.sessions import load
 from pond.sessions.search_text import search_text
 from pond.sessions.tables import MESSAGES, PARTS

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from pond.lake.status import checks
 from pond.model.json_text import encode_line
-from pond.operations.status import checks
 from pond.sessions import ledger, load
 from pond.sessions.rows import Rows
 from pond.sessions.tables import MESSAGES, SESSIONS

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from pond.diagnostics.diagnostic import UsageError
+from pond.lake import find, listing
+from pond.lake.listing import Wanted, recent
 from pond.model.json_text import JsonObject
-from pond.operations import find, listing
-from pond.operations.listing import Wanted, recent
 from pond.sessions.stored_text import to_micros
 from pond.sessions.tables import SESSIONS
 from pond.sessions.writing import prepare

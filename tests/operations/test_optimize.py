@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pond.diagnostics.diagnostic import UsageError
-from pond.operations.optimize import duration, optimize
+from pond.lake.optimize import duration, optimize
 from pond.sessions.tables import SESSIONS, TABLES
 from pond.substrate import upkeep
 from tests.lake.build import SUBAGENTS, TOURS, lake

@@ -11,9 +11,9 @@ from pond.codec.convert import Order
 from pond.codec.placing import safe_beside
 from pond.codec.registry import CANONICAL
 from pond.diagnostics.diagnostic import SourceFault
+from pond.lake.chosen import every
 from pond.model.equal import same
 from pond.model.json_text import JsonObject
-from pond.operations.restore import every
 from pond.restore.restoring import OWN
 from tests.cli.command import pond
 from tests.lake.build import TOURS, lake, store_session

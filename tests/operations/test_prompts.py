@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pond.codec.convert import Order
+from pond.lake.get import get_session
+from pond.lake.listing import Wanted, recent
 from pond.model.equal import same
 from pond.model.json_text import JsonObject
-from pond.operations.get import get_session
-from pond.operations.listing import Wanted, recent
 from pond.restore.restoring import OWN
 from pond.sessions import load
 from pond.sessions.tables import MESSAGES

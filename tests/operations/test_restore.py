@@ -13,9 +13,9 @@ from pond.codec.paths import beside
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
 from pond.diagnostics.diagnostic import UsageError
+from pond.lake.chosen import every, named
 from pond.model.equal import same
 from pond.model.json_text import JsonObject
-from pond.operations.restore import every, named
 from pond.restore.restoring import OWN
 from pond.sessions import load
 from pond.sessions.rows import Rows

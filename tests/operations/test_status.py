@@ -14,9 +14,9 @@ from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.render import as_json
 from pond.diagnostics.span import Span
 from pond.intake.sources import SOURCE, source_id
-from pond.operations.retention import AHEAD, Retention, retentions
-from pond.operations.status import checks, overview
-from pond.operations.tombstones import Stone, put
+from pond.lake.retention import AHEAD, Retention, retentions
+from pond.lake.status import checks, overview
+from pond.lake.tombstones import Stone, put
 from pond.sessions import ledger
 from pond.sessions.tables import MESSAGES, SESSIONS, TABLES
 from pond.substrate import read, write

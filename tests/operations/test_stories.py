@@ -16,7 +16,7 @@ from pond.codec.registry import clients
 from pond.config.settings import Settings
 from pond.intake.ingest import ingest
 from pond.intake.request import Request
-from pond.operations.through_lake import Take, Wish, through_lake
+from pond.lake.through_lake import Take, Wish, through_lake
 from pond.substrate import write
 from tests.laws.corpus import capture_files, fixture_files, sample_files
 

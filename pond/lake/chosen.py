@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.lake import find
 from pond.model.json_text import JsonObject
-from pond.operations import find
 from pond.sessions import load
 from pond.substrate import predicate
 from pond.substrate.store import Store

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from pond.codec.output import ELSEWHERE, NewFile
 from pond.diagnostics.diagnostic import Diagnostic, PondError, SourceFault, UsageError
 from pond.diagnostics.span import Span
-from pond.operations import find, stops
+from pond.lake import find, stops
 from pond.sessions import integrity, ledger
 from pond.sessions.archive import container
 from pond.sessions.archive.manifest import TABLES, Extent

@@ -19,8 +19,8 @@ from pond.diagnostics.diagnostic import PondError
 from pond.intake.ingest import ingest
 from pond.intake.request import Request
 from pond.intake.sources import SOURCE, State, source_id
+from pond.lake.growing import Growing, story
 from pond.model.json_text import JsonObject
-from pond.operations.growing import Growing, story
 from pond.restore.stored import stored_session
 from pond.sessions import ledger, load
 from pond.sessions.lake import opened

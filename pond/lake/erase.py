@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.intake.sources import SOURCE
-from pond.operations import find
-from pond.operations.tombstones import Stone, put, stones, take_back
+from pond.lake import find
+from pond.lake.tombstones import Stone, put, stones, take_back
 from pond.sessions import ledger, load
 from pond.sessions.stored_text import from_stored, to_stored
 from pond.sessions.tables import LEDGER, MESSAGES, PARTS, SESSIONS, TABLES

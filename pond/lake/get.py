@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.lake.find import not_found
 from pond.model.json_text import JsonObject, encode
-from pond.operations.find import not_found
 from pond.sessions import load, paging
 from pond.sessions.summaries import CONVERSATION, summaries
 from pond.substrate import predicate

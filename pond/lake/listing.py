@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.lake.find import short_ids
 from pond.model.json_text import JsonObject
-from pond.operations.find import short_ids
 from pond.sessions import load
 from pond.sessions.stored_text import from_micros, from_stored, to_stored
 from pond.sessions.summaries import CONVERSATION

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 
 from pond.codec.drift import Drift
 from pond.intake.sources import SOURCE
+from pond.lake.erase import unfinished
+from pond.lake.listing import sessions_of
+from pond.lake.retention import Retention, retentions
 from pond.model.json_text import JsonObject
-from pond.operations.erase import unfinished
-from pond.operations.listing import sessions_of
-from pond.operations.retention import Retention, retentions
 from pond.sessions import ledger
 from pond.sessions.stored_text import from_micros
 from pond.sessions.tables import MESSAGES, SESSIONS, TABLES
