@@ -109,7 +109,7 @@ class SessionSummary(TypedDict):
     """A Session without its messages."""
 
     id: SessionId
-    prefix: str
+    prefix: NotRequired[str]
     parent_session_id: NotRequired[SessionId]
     source_agent: str
     project: str
@@ -145,6 +145,7 @@ class IngestedSession(TypedDict):
     """What became of the events of one session."""
 
     session_id: SessionId
+    stored_as: NotRequired[SessionId]
     stored: int
     already_stored: int
     rejected: int

@@ -19,8 +19,8 @@ from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import in_line
 from pond.lake import find
 from pond.lake.listing import LIMIT, Wanted, recent, sessions_of
+from pond.lake.times import instant
 from pond.model.json_text import JsonObject
-from pond.operations.times import instant
 from pond.sessions.lake import existing
 from pond.substrate.store import Store
 

@@ -11,7 +11,7 @@ from contextlib import redirect_stderr, suppress
 from typing import Any, NoReturn
 
 from pond._version import __version__
-from pond.config.private import owner_only
+from pond.config.process import Role, become
 from pond.diagnostics.interrupt import interrupt_behind
 
 # Verb -> module and one line of help. A module has `run`, or `commands` for verbs of its own.
@@ -63,7 +63,7 @@ Options:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code; no traceback reaches a user."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    owner_only()
+    become(Role.COMMAND)
     # Both ways of being stopped unwind the stack, so that no half-written file stays behind.
     signal.signal(signal.SIGTERM, _terminate)
     try:

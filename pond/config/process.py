@@ -1,20 +1,87 @@
-"""Keeps a process that moves much data through its memory from holding on to what it has freed."""
+"""What pond may change about the process it runs in, decided once by what that process is.
+
+A command owns its process, and a server does too, for many requests at once. A program that imports pond owns its own:
+there pond changes nothing, neither when it is imported nor later.
+"""
 
 from __future__ import annotations
 
-import ctypes
+import gc
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
 
-import pyarrow as pa
-
+_NOBODY_ELSE = 0o077
 _M_ARENA_MAX = -8
 _ARENAS = 2  # of the C library: it makes eight for each core, and each keeps a peak of its own
+# Read by Lance when it is loaded: errors only, and no more than this read ahead, where nobody has said otherwise.
+_LANCE = {"LANCE_LOG": "error", "LANCE_DEFAULT_IO_BUFFER_SIZE": str(64 << 20)}
+
+
+class Role(Enum):
+    """What a process is."""
+
+    COMMAND = "command"  # does one thing and ends
+    SERVER = "server"  # answers requests in several threads
+    LIBRARY = "library"  # is somebody else's
+
+
+_role = Role.LIBRARY
+
+
+def become(role: Role) -> None:
+    """Say what this process is, before it does anything; processes that it forks are the same."""
+    global _role
+    _role = role
+    if role is not Role.LIBRARY:
+        _keep_to_the_owner()
+        for name, value in _LANCE.items():
+            os.environ.setdefault(name, value)
+
+
+def may_fork() -> bool:
+    """Tell whether work may be spread over forked processes: only a command's, and only before Lance runs threads."""
+    return _role is Role.COMMAND and hasattr(os, "fork") and "lance" not in sys.modules
 
 
 def bound_memory() -> None:
     """Let freed memory go back to the system, in this process and in those forked from it later."""
+    if _role is Role.LIBRARY:
+        return
+    import pyarrow as pa  # takes a while, and most commands move no data
+
     pa.set_memory_pool(pa.system_memory_pool())
     if sys.platform == "linux":
+        import ctypes
+
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # not every C library has it
         if mallopt is not None:
             mallopt(_M_ARENA_MAX, _ARENAS)
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Pause the cycle collector: events are trees, freed as they go, and looking for cycles among them only costs.
+
+    It is one for all threads of a process, so only a command pauses it.
+    """
+    if _role is not Role.COMMAND or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _keep_to_the_owner() -> None:
+    """Make every file and directory of this process private from now on; what is there keeps its mode.
+
+    Sessions hold what people typed and what their tools read.
+    """
+    before = os.umask(_NOBODY_ELSE)
+    if before & ~_NOBODY_ELSE:
+        os.umask(before | _NOBODY_ELSE)  # a person may want even less

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pond.codec.convert import find_files
+from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
 from pond.codec.surprise import contained, told
 from pond.config.process import bound_memory
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # Lance is loaded after the reading processes are forked
     from pond.intake.planning import Plan
     from pond.intake.storing import Intake
 
+TEXT = "<events>"  # what canonical text of a request is called
 _WORTH_PROCESSES = 8 << 20  # bytes of sources; below, starting them costs more than they save
 
 
@@ -42,6 +44,7 @@ def ingest(settings: Settings, request: Request, tick: Tick = _nothing) -> Summa
     summary = Summary()
     with tempfile.TemporaryDirectory(prefix="pond-") as spool:
         found = list(discover(request.inputs, summary.report, Path(spool)))
+        found += [Found(TEXT, None, CANONICAL, text.stat().st_size, spool=text) for text in request.texts]
         total = sum(each.size for each in found)
         count = request.processes or (os.cpu_count() or 1 if total >= _WORTH_PROCESSES else 1)
         with closing(Crew(read_source, count if count > 1 else 0, lambda task: task.near)) as crew:

@@ -20,6 +20,7 @@ class Request:
     dry_run: bool = False
     live: bool = False  # the sources are being written: a last line that is cut off may be completed
     processes: int | None = None
+    texts: Sequence[Path] = ()  # canonical text that came with a request: read, and not noted as a source
 
 
 @dataclass(slots=True)

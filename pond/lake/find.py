@@ -43,6 +43,13 @@ def message(store: Store, session_id: str, text: str) -> Found:
     return _only(text, "message", _messages(store, text, predicate.equals("session_id", to_stored(session_id))))
 
 
+def sessions_of_message(store: Store, message_id: str) -> list[str]:
+    """Return the sessions that hold a message with exactly this id; forks hold those of the session they come from."""
+    where = predicate.equals("id", to_stored(message_id))
+    rows = read.rows(store, MESSAGES, ["session_id"], where)
+    return sorted(map(from_stored, rows["session_id"].to_pylist()))
+
+
 def short_ids(ids: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
     """Return for each wanted id the shortest text, of eight characters or more, that finds it among all these ids."""
     heads = sorted(_heads(ids))

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.lake.find import not_found
+from pond.lake.listing import children_of
 from pond.model.json_text import JsonObject, encode
 from pond.sessions import load, paging
 from pond.sessions.summaries import CONVERSATION, summaries
@@ -47,7 +48,10 @@ def get_session(
     remaining = places.num_rows - len(messages)
     if from_end:
         messages.reverse()
-    return {"response_mode": mode, "session": session, "messages": messages, "messages_remaining": remaining}
+    return {
+        "response_mode": mode, "session": session, "messages": messages, "messages_remaining": remaining,
+        "subagents": children_of(store, session_id),
+    }  # fmt: skip
 
 
 def get_message(

@@ -59,8 +59,25 @@ def recent(store: Store, wanted: Wanted) -> JsonObject:
     shown = fitting[: wanted.limit]
     said = _said(store, shown)
     facts = [{"messages": said.get(id, 0), "children": len(children.get(id, ()))} for id in shown]
-    listed = [row | more for row, more in zip(_described(store, shown, active, known), facts, strict=True)]
+    short = short_ids(map(from_stored, known), map(from_stored, shown))
+    listed = [row | more for row, more in zip(_described(store, shown, active), facts, strict=True)]
+    listed = [{"id": row["id"], "prefix": short[row["id"]], **row} for row in listed]
     return {"sessions": listed, "sessions_remaining": len(fitting) - len(shown)}
+
+
+def children_of(store: Store, session_id: str) -> list[JsonObject]:
+    """Return the sessions that name this one as their parent, the oldest first, as `recent` describes sessions."""
+    here = predicate.equals("parent_session_id", to_stored(session_id))
+    known = {row["id"]: row for row in load.with_micros(read.rows(store, SESSIONS, _SESSION, here), "created_at")}
+    if not known:
+        return []
+    below = read.rows(store, SESSIONS, ["parent_session_id"], predicate.one_of("parent_session_id", sorted(known)))
+    counts = Counter(below["parent_session_id"].to_pylist())
+    times, said = _times(store, set(known)), _said(store, list(known))
+    active = {id: _newest({id}, times, known) for id in known}
+    shown = sorted(known, key=lambda id: (known[id]["created_at"] is None, known[id]["created_at"] or 0, id))
+    facts = [{"messages": said.get(id, 0), "children": counts[id]} for id in shown]
+    return [row | more for row, more in zip(_described(store, shown, active), facts, strict=True)]
 
 
 def sessions_of(store: Store) -> dict[str, int]:
@@ -146,17 +163,14 @@ def _age(active: int | None, id: str) -> tuple[bool, int, str]:
     return active is None, -(active or 0), id
 
 
-def _described(
-    store: Store, shown: list[str], active: Mapping[str, int | None], known: Mapping[str, JsonObject]
-) -> list[JsonObject]:
+def _described(store: Store, shown: list[str], active: Mapping[str, int | None]) -> list[JsonObject]:
     """Return the sessions shown, with all that is said of them but their numbers."""
     events = {event["id"]: event for event in load.sessions(store, predicate.one_of("id", shown))} if shown else {}
     names = titles(store, shown)
-    short = short_ids(map(from_stored, known), events)
     described: list[JsonObject] = []
     for id in shown:
         event = events[from_stored(id)]
-        row: JsonObject = {"id": event["id"], "prefix": short[event["id"]]}
+        row: JsonObject = {"id": event["id"]}
         row |= {
             name: event[name]
             for name in ("parent_session_id", "source_agent", "project", "created_at")

@@ -81,7 +81,7 @@ def checks(store: Store, environ: Mapping[str, str]) -> Checks:
     notes = ledger.notes(store, SOURCE)
     return Checks(
         tables={table.name: upkeep.health(store, table) for table in TABLES},
-        embeddings=_coverage(store),
+        embeddings=coverage(store),
         drift=_drift(notes),
         sources=_sources(notes),
         orphans=_orphans(store),
@@ -90,7 +90,8 @@ def checks(store: Store, environ: Mapping[str, str]) -> Checks:
     )
 
 
-def _coverage(store: Store) -> Coverage:
+def coverage(store: Store) -> Coverage:
+    """Return how many messages have a text to search, and an embedding by which model."""
     models: Counter[str] = Counter()
     for batch in read.batches(store, MESSAGES, ["embedding_model"], "embedding_model IS NOT NULL"):
         models.update(batch["embedding_model"].to_pylist())

@@ -313,12 +313,12 @@ class SessionSummary(Strict):
     )
     id: Annotated[SessionId, Field(description="The session.")]
     prefix: Annotated[
-        str,
+        str | MISSING,
         Field(
-            description="The shortest beginning of the id, of eight characters or more, that no other session of the lake shares.",
+            description="The shortest beginning of the id, of eight characters or more, that no other session of the lake shares. Present in lists only.",
             min_length=1,
         ),
-    ]
+    ] = MISSING
     parent_session_id: Annotated[
         SessionId | MISSING,
         Field(description="The session it was spawned or forked from, where there is one."),
@@ -409,6 +409,10 @@ class IngestedSession(Strict):
         extra="allow",
     )
     session_id: Annotated[SessionId, Field(description="The session.")]
+    stored_as: Annotated[
+        SessionId | MISSING,
+        Field(description="The id it is stored under, where another session of the lake has its own."),
+    ] = MISSING
     stored: Annotated[
         int,
         Field(description="How many of its events were new and are stored now.", ge=0),
@@ -1050,7 +1054,7 @@ class StatsResponse(Strict):
     ]
     tables: Annotated[
         list[TableStats],
-        Field(description="The tables, in the order sessions, messages, parts."),
+        Field(description="The tables: those of sessions, messages and parts, and that of what pond notes for itself."),
     ]
 
 
@@ -1133,7 +1137,9 @@ class IngestResponse(Strict):
     ]
     rejected: Annotated[
         list[RejectedEvent],
-        Field(description="The events that were refused, in the order of the batch."),
+        Field(
+            description="Events that were refused, in the order of the batch: the first twenty of each kind of fault. The count of each session is complete."
+        ),
     ]
 
 

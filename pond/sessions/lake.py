@@ -8,9 +8,9 @@ from pond.substrate.catalog import Catalog
 from pond.substrate.store import Store
 
 
-def opened(settings: Settings) -> Store:
-    """Return the store of the settings' lake and namespace (wire-namespace-resolution)."""
-    return Store(Catalog(settings.lake, settings.storage, settings.namespace))
+def opened(settings: Settings, beside: Store | None = None) -> Store:
+    """Return the store of the settings' lake and namespace; another thread's store may share its cache."""
+    return Store(Catalog(settings.lake, settings.storage, settings.namespace), beside=beside)
 
 
 def existing(settings: Settings) -> Store:

@@ -75,6 +75,8 @@ def _part_summary(row: JsonObject) -> JsonObject:
     name = variant.get("file_name" if row["type"] == "file" else "name")
     if name is not None:
         summary["name"] = name
+    if type(call := variant.get("call_id")) is str:
+        summary["call_id"] = call
     if "media_type" in variant:
         summary["media_type"] = variant["media_type"]
     packed = sum(length for _, length, _ in decode_stored(row["payloads"])) if row["payloads"] else 0

@@ -11,22 +11,8 @@ from tests.house.tree import ROOT, files
 CODE = [path for path in files() if path.parts[0] in ("pond", "adapters", "codegen") and path.suffix == ".py"]
 SUBSTRATE = Path("pond/substrate")
 # The packages that may hold an opened table; `delete` and `sql` are other things elsewhere.
-ABOVE = [
-    path
-    for path in CODE
-    if path.parts[1]
-    in (
-        "substrate",
-        "sessions",
-        "intake",
-        "restore",
-        "lake",
-        "search",
-        "operations",
-        "transports",
-        "cli",
-    )  # fmt: skip
-]
+_FLOORS = {"substrate", "sessions", "intake", "restore", "lake", "search", "operations", "transports", "cli"}
+ABOVE = [path for path in CODE if path.parts[1] in _FLOORS]
 
 
 def called(source: str) -> Iterator[str]:

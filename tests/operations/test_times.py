@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from pond.diagnostics.diagnostic import UsageError
-from pond.operations.times import instant
+from pond.lake.times import instant
 
 NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
 

@@ -20,7 +20,12 @@ def instant(text: str, now: datetime) -> int:
         else:
             meant = datetime.fromisoformat(text)
             meant = meant if meant.tzinfo else meant.replace(tzinfo=UTC)
-        return (meant - _EPOCH) // timedelta(microseconds=1)
+        return micros(meant)
     except (ValueError, OverflowError):
         help = "a date (2026-03-14), a time (2026-03-14T09:26Z), or how long ago: 90m, 12h, 7d, 2w"
         raise UsageError(Diagnostic("usage", f"expected a time, found `{text}`", help=help)) from None
+
+
+def micros(time: datetime) -> int:
+    """Return the microseconds from 1970 to an instant."""
+    return (time - _EPOCH) // timedelta(microseconds=1)

@@ -1,0 +1,57 @@
+"""The closed set of failures that a request can meet, and the open list of reasons that say more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    status: int  # of HTTP
+    retry: bool
+
+
+class Failure(Enum):
+    """What kind of failure it is. It alone says whether to try again."""
+
+    VALIDATION_FAILED = "validation_failed", _Failure(400, retry=False)
+    VERSION_UNSUPPORTED = "version_unsupported", _Failure(400, retry=False)
+    NOT_FOUND = "not_found", _Failure(404, retry=False)
+    NAMESPACE_UNKNOWN = "namespace_unknown", _Failure(403, retry=False)
+    STORAGE_UNAVAILABLE = "storage_unavailable", _Failure(503, retry=True)
+    CONFLICT = "conflict", _Failure(409, retry=True)
+    INTERNAL = "internal", _Failure(500, retry=True)
+
+    def __init__(self, code: str, facts: _Failure) -> None:
+        self.code, self.status, self.retry = code, facts.status, facts.retry
+
+
+# `details.reason` -> what it means. The list grows; whoever reads a reason that it does not know goes by the code.
+REASONS: dict[str, str] = {
+    "missing-field": "A field that the request needs is not there; `path` names it.",
+    "unknown-field": "The request has a field that does not exist; `path` names it.",
+    "wrong-type": "A value has the wrong JSON type; `path` names the field.",
+    "wrong-value": "A value has the right type and is not allowed; `path` names the field.",
+    "nothing-named": "The request names neither a session nor a message.",
+    "ambiguous": "Several sessions fit what the request names; `candidates` lists them.",
+    "batch-too-large": "The batch holds more events than one request may; `most` says how many.",
+    "broken-event": "An event is not what its schema says, or does not fit the events before it.",
+    "immutable": "The session is stored with another client or project, and the stored one stands.",
+    "erased": "The session was erased, and stays so.",
+    "protocol-version": "The request is written for another protocol version; `supported` lists those spoken here.",
+    "no-such-id": "No session, message or part has the id that the request names.",
+    "no-lake": "Nothing has been stored yet.",
+    "no-namespace": "The namespace is not provisioned here.",
+    "lost-races": "Other writers won every attempt.",
+    "unreachable": "The storage did not answer, or refused.",
+    "exhausted": "The system has no threads, memory or open files left.",
+    "damaged": "Stored bytes are not what was written.",
+    "other-version": "An earlier or later pond wrote the lake.",
+    "unexpected": "A mistake in pond: please report it.",
+    "missing-token": "The request has no bearer token, and the server wants one.",
+    "wrong-token": "The bearer token is not the server's.",
+    "forbidden-host": "The request names a host or an origin that the server does not serve.",
+    "time-limit": "The request took longer than it may.",
+    "file-exists": "A file is in the way, and nothing is overwritten.",
+}
