@@ -1,6 +1,5 @@
 """What `convert` and `restore` have in common at the prompt: how a target is asked for, and what is said afterwards."""
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,13 +59,6 @@ def _directories(pairs: list[str]) -> tuple[tuple[str, str], ...]:
             raise UsageError(Diagnostic("usage", f"`--map-path {pair}` is not OLD=NEW", help="both are directories"))
         found.append((old, new))
     return tuple(found)
-
-
-def target_directory(output: str) -> Path:
-    """Return the directory that sessions go to, made when the first file is; raise where it is something else."""
-    if os.path.lexists(output) and not os.path.isdir(output):
-        raise UsageError(Diagnostic("usage", f"`{output}` is not a directory", help="several sessions need one"))
-    return Path(output)
 
 
 @contextmanager

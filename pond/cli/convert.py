@@ -1,33 +1,14 @@
 """`pond convert`: sessions in, sessions out."""
 
-import shutil
-import tempfile
-from dataclasses import replace
-from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated
 
 import typer
 
-from pond.cli.conversion import KeepOrigin, LossReport, MapPath, OnLoss, answering, order_of, target_directory, tell
-from pond.cli.show import Progress
-from pond.cli.terminal import json_out, warn
-from pond.codec.batch import (
-    Job,
-    convert_child,
-    converted_into,
-    expand,
-    is_directory,
-    run_jobs,
-    with_families,
-)
-from pond.codec.convert import Input, Order, Written, open_input, write_canonical, write_native
-from pond.codec.output import NewFile, failed
-from pond.codec.placing import place_beside, refuse_empty
-from pond.codec.registry import CANONICAL
-from pond.codec.report import Report
-from pond.codec.surprise import contained
-from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.cli.conversion import KeepOrigin, LossReport, MapPath, OnLoss, answering, order_of, tell
+from pond.cli.show import Watching
+from pond.cli.terminal import warn
 from pond.diagnostics.visible import one_line_of
+from pond.operations.convert import ConvertRequest, convert
 
 
 def run(
@@ -60,95 +41,11 @@ def run(
 ) -> int:
     """Turn sessions into canonical events, into their own client's files again, or into another client's sessions."""
     order = order_of(to, on_loss, keep_origin, map_path, client, project)
-    report = Report()
-    found = expand(inputs, report)
-    several = len(found) > 1 or any(job.folder for job in found)
-    code = 2 if any(d.span and d.span.file in inputs for d in report.diagnostics) else 0  # an input named is not there
-    if several or (output is not None and is_directory(output)):
-        _many(found, replace(order, defer=True), output, report, jobs)
-    elif found:
-        (named, *family), order = with_families(found, order, report)
-        code = max(code, _one(named, order, output, report))
-        _children(family, order, output, report)
-    told = tell(report, order, output, loss_report, {} if json else None)
+    request = ConvertRequest(inputs, order, output, jobs)
+    with Watching() as watch, answering() as out:
+        done = convert(request, out, watch)
+    for name in map(one_line_of, done.beside):
+        warn(f"pond: `{name}` lies beside the session and does not fit in a stream; use -o")
+    code = 2 if done.missing else 1 if done.not_written else 0
+    told = tell(done.report, order, output, loss_report, {} if json else None)
     return code or told
-
-
-def _one(job: Job, order: Order, output: str | None, report: Report) -> int:
-    """Convert one input to standard output or to the file named."""
-    with contained(report, job.name, BrokenPipeError, UsageError), job.open() as file:
-        report.files += 1
-        source = open_input(file, job.name, job.path, order, report)
-        if output is None:
-            written = _stream(source, order, json_out(), report, "standard output")
-            for name in dict.fromkeys(one_line_of(extra.name) for extra in written.beside):
-                warn(f"pond: `{name}` lies beside the session and does not fit in a stream; use -o")
-            return 0
-        with NewFile(Path(output)) as out:
-            written = _stream(source, order, out, report, output)
-            refuse_empty(out, job.name, job.name)
-        place_beside(Path(output), written, "", report)
-    return 1 if any(d.code.startswith("output") and d.severity == "error" for d in report.diagnostics) else 0
-
-
-def _children(family: list[Job], order: Order, output: str | None, report: Report) -> None:
-    """Write the children of the one session beside it; name those that a stream cannot hold."""
-    if not report.resumes or not family:
-        return
-    for job in family:
-        if output is None:
-            report.losses[0].add("children-left-out", "", what=job.name)
-        else:
-            convert_child(job, order, Path(output), report.resumes[0].place, report)
-
-
-def _stream(source: Input, order: Order, out: BinaryIO, report: Report, called: str) -> Written:
-    """Write the one session of an input; return what belongs beside it."""
-    written = Written([])
-    size = source.source.path.stat().st_size if source.source.path else 0
-    progress = Progress(size, "converting")
-    try:
-        for number, session in enumerate(source.sessions):
-            if order.to == CANONICAL:
-                write_canonical(session, out, progress.at)
-            elif number:
-                raise UsageError(
-                    Diagnostic(
-                        "output-several", "the input holds several sessions", help="name a directory with -o DIR/"
-                    )
-                )
-            else:
-                written = write_native(session, out, report, source.source.name, progress.at)
-        out.flush()
-        return written
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise failed(called, error) from None
-    finally:
-        progress.end()
-
-
-def _many(found: list[Job], order: Order, output: str | None, report: Report, jobs: int | None) -> None:
-    """Convert several inputs into a directory, or (canonical only) one after the other to standard output."""
-    if output is None and order.to != CANONICAL:
-        raise UsageError(
-            Diagnostic(
-                "output-several", "several sessions cannot go to standard output", help="name a directory with -o DIR"
-            )
-        )
-    progress = Progress(sum(job.size for job in found), "converting")
-    target = target_directory(output) if output is not None else None
-    done = 0
-    with tempfile.TemporaryDirectory(prefix="pond-") as spool, answering() as out:
-        try:
-            for job, result in run_jobs(found, order, target, Path(spool), jobs):
-                report.add(result)
-                done += job.size
-                progress.at(done)
-                if target is None and (made := converted_into(job, Path(spool))) is not None:
-                    with open(made, "rb") as file:
-                        shutil.copyfileobj(file, out)
-                    made.unlink()
-        finally:
-            progress.end()

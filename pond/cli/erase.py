@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from pond.cli.config import Lake
-from pond.cli.show import Doing, print_json, refuse
+from pond.cli.show import Watching, print_json, refuse
 from pond.cli.terminal import say, warn
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
 from pond.diagnostics.visible import in_line
-from pond.lake.erase import Erased, Family, Preview, erase, family, forget, preview
-from pond.sessions.lake import existing
+from pond.lake.erase import Erased, Family, Preview
+from pond.operations.service import Service
+from pond.operations.upkeep import EraseRequest, erase, families, forget_erased, previews
 from pond.sessions.stored_text import from_stored
 
 
@@ -32,19 +33,19 @@ def run(
     lake: Lake = None,
 ) -> int:
     """Erase sessions and their children for good, and keep later syncs from bringing them back."""
-    store = existing(load({"lake": lake}))
-    families = [family(store, text) for text in sessions]
+    service, request = Service(load({"lake": lake})), EraseRequest(sessions, alone)
+    meant = families(service, request)
     if take_back:
-        count = forget(store, families)
+        count = forget_erased(service, request)
         _print({"forgotten": count}, f"{count} sessions may come in again", json)
         return 0
-    if not yes and not _agreed([preview(store, each) for each in families]):
+    if not yes and not _agreed(previews(service, request)):
         say("nothing was erased")
         return 1
-    with Doing() as doing:
-        done = erase(store, families, alone=alone, tell=doing.now)
+    with Watching() as watch:
+        done = erase(service, request, watch)
     what = f"erased {done.sessions} sessions, {done.messages} messages, {done.parts} parts"
-    _print(_as_json(families, done), what, json)
+    _print(_as_json(meant, done), what, json)
     return _leftovers(done)
 
 

@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
-from pond.cli.show import Progress, print_json
+from pond.cli.show import Watching, print_json
 from pond.cli.terminal import say
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import one_line_of
-from pond.lake.export import export
-from pond.sessions.archive.select import Selection
-from pond.sessions.lake import opened
+from pond.operations.archive import ExportRequest, export
+from pond.operations.service import Service
 
 
 def run(
@@ -41,19 +40,10 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     """Write sessions with their children to a compact archive, for `pond import`."""
-    selection = Selection(tuple(sessions), project, client, _micros(since))
-    progress: Progress | None = None
-
-    def at(done: int, total: int) -> None:
-        nonlocal progress
-        progress = progress or Progress(total, "exporting")
-        progress.at(done)
-
-    try:
-        done = export(opened(load({"lake": lake})), Path(output), selection, at)
-    finally:
-        if progress is not None:
-            progress.end()
+    request = ExportRequest(Path(output), tuple(sessions), project, client, _micros(since))
+    service = Service(load({"lake": lake}))
+    with Watching() as watch:
+        done = export(service, request, watch)
     if json:
         counts = {"sessions": done.sessions, "messages": done.messages, "parts": done.parts}
         print_json({"archive": output, **counts, "bytes": done.bytes}, sys.stdout)

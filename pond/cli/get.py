@@ -1,7 +1,7 @@
 """`pond get`: a session of the lake, or one message of it, to read."""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 import typer
 
@@ -10,11 +10,19 @@ from pond.cli.reading import message_lines, session_lines
 from pond.cli.show import print_json
 from pond.cli.terminal import say
 from pond.config.load import load
-from pond.lake import find
-from pond.lake.get import CONVERSATIONAL, LIMIT, get_message, get_session
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.model.json_text import JsonObject
-from pond.sessions.lake import existing
-from pond.substrate.store import Store
+from pond.operations.envelope import PROTOCOL
+from pond.operations.finding import meant
+from pond.operations.get import get
+from pond.operations.service import Service
+
+if TYPE_CHECKING:  # shapes only
+    from pond.types import GetRequest
+
+ResponseMode = Literal["conversational", "complete", "verbatim"]
+MODES: Final[tuple[ResponseMode, ...]] = ("conversational", "complete", "verbatim")
+LIMIT = 20
 
 
 def run(
@@ -31,7 +39,7 @@ def run(
             metavar="MODE",
             help="How much of a session: conversational (what was said), complete (every message) or verbatim (whole).",
         ),
-    ] = CONVERSATIONAL,
+    ] = "conversational",
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", help="Messages of a session, or parts of a message, at most.")
     ] = LIMIT,
@@ -49,25 +57,26 @@ def run(
     lake: Lake = None,
 ) -> int:
     """Show a session of the lake, a page at a time, or one message of it."""
-    store = existing(load({"lake": lake}))
-    found = _meant(store, target, session)
-    response: JsonObject
+    service = Service(load({"lake": lake}))
+    found = meant(service, target, session)
+    request: GetRequest = {"protocol_version": PROTOCOL, "session_id": found.session_id}
+    if after is not None:
+        request["after_id"] = after
     if found.message_id is not None:
-        response = get_message(store, found.session_id, found.message_id, context, limit, after)
-        lines = message_lines(response)
+        request |= {"message_id": found.message_id, "context_depth": context, "limit": limit}
     else:
-        from_end, most = tail is not None, limit if tail is None else tail
-        response = get_session(store, found.session_id, mode, most, after, from_end)
-        lines = session_lines(response, from_end)
+        request |= {"response_mode": _mode(mode), "limit": limit if tail is None else tail}
+        request["session_from"] = "start" if tail is None else "end"
+    response = cast(JsonObject, get(service, request))
     if json:
         print_json(response, sys.stdout)
         return 0
-    for line in lines:
+    for line in message_lines(response) if found.message_id else session_lines(response, tail is not None):
         say(line)
     return 0
 
 
-def _meant(store: Store, target: str, session: str | None) -> find.Found:
-    if session is None:
-        return find.session_or_message(store, target)
-    return find.message(store, find.session(store, session), target)
+def _mode(text: str) -> ResponseMode:
+    if text not in MODES:
+        raise UsageError(Diagnostic("usage", f"unknown mode `{text}`", help=f"one of {', '.join(MODES)}"))
+    return text

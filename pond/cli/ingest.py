@@ -8,12 +8,13 @@ import typer
 
 from pond.cli.config import Lake
 from pond.cli.ingested import as_json, exit_code, show
-from pond.cli.show import Progress, print_json
+from pond.cli.show import Watching, print_json
 from pond.codec.registry import CANONICAL, clients
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
-from pond.intake.ingest import ingest
 from pond.intake.request import Request
+from pond.operations.service import Service
+from pond.operations.sync import ingest_files
 
 
 def run(
@@ -38,13 +39,10 @@ def run(
     known = [*clients(), CANONICAL]
     if client is not None and client not in known:
         raise UsageError(Diagnostic("usage", f"unknown client `{client}`", help=f"known: {', '.join(known)}"))
-    settings = load({"lake": lake})
-    progress = Progress(0, "ingesting")
-    try:
-        request = Request([(text, client) for text in inputs], project, dry_run, processes=jobs)
-        summary = ingest(settings, request, progress.of)
-    finally:
-        progress.end()
+    request = Request([(text, client) for text in inputs], project, dry_run, processes=jobs)
+    service = Service(load({"lake": lake}))
+    with Watching() as watch:
+        summary = ingest_files(service, request, watch)
     if not any(summary.files.values()) and not summary.report.sessions and not summary.report.errors:
         summary.report.nothing_found(inputs)
     if json:

@@ -5,7 +5,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -17,12 +17,18 @@ from pond.codec.registry import clients
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import in_line
-from pond.lake import find
-from pond.lake.listing import LIMIT, Wanted, recent, sessions_of
 from pond.lake.times import instant
 from pond.model.json_text import JsonObject
-from pond.sessions.lake import existing
-from pond.substrate.store import Store
+from pond.operations.envelope import PROTOCOL
+from pond.operations.finding import session_meant
+from pond.operations.listing import list_sessions, sessions_of
+from pond.operations.service import Service
+from pond.sessions.stored_text import from_micros
+
+if TYPE_CHECKING:  # shapes only
+    from pond.types import ListRequest
+
+LIMIT = 20
 
 _HEADS = ("id", "active (UTC)", "client", "msgs", "subs", "project", "title")
 _CLIENT, _PROJECT, _TITLE = 2, 5, 6
@@ -52,27 +58,36 @@ def run(
     lake: Lake = None,
 ) -> int:
     """List the sessions of the lake, the most recently active first; times are UTC."""
-    store = existing(load({"lake": lake}))
+    service = Service(load({"lake": lake}))
+    request: ListRequest = {"protocol_version": PROTOCOL, "children": everything, "limit": limit}
     now = datetime.now(UTC)
-    since_, until_ = (None if time is None else instant(time, now) for time in (since, until))
-    of = None if parent is None else find.session(store, parent)
-    _check_client(store, client)
-    found = recent(store, Wanted(client, project and _place(project), since_, until_, of, everything, limit))
+    if since is not None:
+        request["since"] = from_micros(instant(since, now))
+    if until is not None:
+        request["until"] = from_micros(instant(until, now))
+    if client is not None:
+        request["source_agent"] = client
+    if project is not None:
+        request["project"] = _place(project)
+    if parent is not None:
+        request["parent_session_id"] = session_meant(service, parent)
+    _check_client(service, client)
+    found = cast(JsonObject, list_sessions(service, request))
     if json:
         print_json(found, sys.stdout)
         return 0
     for line in _table(found["sessions"], _columns()):
         say(line)
     if not found["sessions"]:
-        say(_nothing(sessions_of(store), client))
+        say(_nothing(sessions_of(service), client))
     if found["sessions_remaining"]:
         say(f"… {found['sessions_remaining']} more: --limit N")
     return 0
 
 
-def _check_client(store: Store, client: str | None) -> None:
+def _check_client(service: Service, client: str | None) -> None:
     """Refuse a client that pond does not know and the lake does not hold."""
-    if client is not None and client not in clients() and client not in (held := sessions_of(store)):
+    if client is not None and client not in clients() and client not in (held := sessions_of(service)):
         known = ", ".join(sorted({*clients(), *held}))
         raise UsageError(Diagnostic("usage", f"unknown client `{client}`", help=f"known: {known}"))
 

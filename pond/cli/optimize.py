@@ -10,11 +10,12 @@ import typer
 
 from pond.cli.config import Lake
 from pond.cli.reading import clock
-from pond.cli.show import Doing, print_json, size
+from pond.cli.show import Watching, print_json, size
 from pond.cli.terminal import say
 from pond.config.load import load
-from pond.lake.optimize import KEEP, Optimized, duration, optimize
-from pond.sessions.lake import existing
+from pond.lake.optimize import KEEP, Optimized, duration
+from pond.operations.service import Service
+from pond.operations.upkeep import OptimizeRequest, optimize
 
 
 def run(
@@ -26,9 +27,9 @@ def run(
 ) -> int:
     """Bring the lake's indexes up to date, put small files together and delete old versions."""
     keeping = duration(keep)
-    store = existing(load({"lake": lake}))
-    with Doing() as doing:
-        tables = optimize(store, keeping, doing.now)
+    service = Service(load({"lake": lake}))
+    with Watching() as watch:
+        tables = optimize(service, OptimizeRequest(keeping), watch)
     if json:
         print_json({"tables": [asdict(table) for table in tables]}, sys.stdout)
         return 0

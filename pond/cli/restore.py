@@ -4,18 +4,16 @@ from typing import Annotated
 
 import typer
 
-from pond.cli.conversion import KeepOrigin, LossReport, MapPath, OnLoss, answering, order_of, target_directory, tell
+from pond.cli.conversion import KeepOrigin, LossReport, MapPath, OnLoss, answering, order_of, tell
 from pond.cli.terminal import say
 from pond.codec.registry import CANONICAL
-from pond.codec.report import Report
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import one_line_of
-from pond.lake.chosen import every, named
-from pond.model.json_text import JsonObject
-from pond.restore.restoring import OWN, Restored, restore, stream
-from pond.sessions.lake import opened
-from pond.substrate.store import Store
+from pond.operations.convert import target_directory
+from pond.operations.restore import RestoreRequest, restore, restore_stream
+from pond.operations.service import Service
+from pond.restore.restoring import OWN, Restored
 
 
 def run(
@@ -52,14 +50,17 @@ def run(
     if output is None and to != CANONICAL:
         raise _refusal("a client's sessions are files and need a directory", "name it with -o DIR")
     target = target_directory(output) if output is not None else None
-    store, report = opened(load({"lake": lake})), Report()
-    rows = _chosen(store, sessions or [], everything, project, client)
+    _check(sessions, everything, project, client)
+    service = Service(load({"lake": lake}))
+    request = RestoreRequest(order, sessions or [], everything, project, client)
     made: list[Restored] = []
     with answering() as out:
         if target is None:
-            stream(store, rows, order, out, report)
+            report = restore_stream(service, request, out)
         else:
-            for one in restore(store, rows, order, target, report):
+            running = restore(service, request, target)
+            report = running.report
+            for one in running.made:
                 made.append(one)
                 if not json:
                     say(one_line_of(str(one.path)))
@@ -67,14 +68,11 @@ def run(
     return tell(report, order, output, loss_report, {"written": written} if json else None)
 
 
-def _chosen(
-    store: Store, sessions: list[str], everything: bool, project: str | None, client: str | None
-) -> list[JsonObject]:
+def _check(sessions: list[str] | None, everything: bool, project: str | None, client: str | None) -> None:
     if everything == bool(sessions):
         raise _refusal("expected sessions, or --all", "`pond list` shows what is there")
     if not everything and (project or client):
         raise _refusal("--project and --client choose among all sessions", "use them with --all")
-    return every(store, project, client) if everything else named(store, sessions)
 
 
 def _refusal(message: str, help: str) -> UsageError:

@@ -8,12 +8,14 @@ from pond.cli.hints import helped
 from pond.cli.terminal import StatusLine, warn
 from pond.codec.report import Report
 from pond.diagnostics.diagnostic import PondError, UsageError
+from pond.diagnostics.progress import Progress, Watch
 from pond.diagnostics.render import as_json, with_help
 from pond.diagnostics.visible import in_json, one_line_of
 from pond.model.json_text import encode
 
 _MOST_WARNINGS = 20
 _MOST_DRIFT = 12
+_EVERY = 0.1  # seconds between two states of a line
 
 
 def refuse(error: PondError) -> int:
@@ -74,57 +76,44 @@ def print_json(value: Any, stream: TextIO) -> None:
     stream.write(in_json(encode(value).decode("utf-8")) + "\n")
 
 
-class Progress:
-    """A line on a terminal that says how far long work is; silent in a pipe."""
-
-    def __init__(self, total: int, what: str) -> None:
-        self._total, self._what = max(total, 1), what
-        self._line = StatusLine()
-        self._began = self._last = time.monotonic()
-        self._counted = ""
-
-    def of(self, done: int, total: int, counted: str) -> None:
-        """Say that `done` of so many bytes are behind us, and what was counted on the way."""
-        self._total, self._counted = max(total, 1), f"  {counted}"
-        self.at(done)
-
-    def at(self, done: int) -> None:
-        """Say that `done` of the total is behind us; redraws a few times a second at most."""
-        now = time.monotonic()
-        if self._line.on and now - self._last > 0.1:
-            self._last = now
-            percent = min(100, done * 100 // self._total)
-            size = f"{done / 1e6:.0f} of {self._total / 1e6:.0f} MB"
-            self._line.draw(f"{self._what}: {percent:3d} %  {size}{self._counted}{self._pace(done, now)}")
-
-    def _pace(self, done: int, now: float) -> str:
-        """Return how fast it goes and how long it will take at that rate; nothing before there is a rate."""
-        rate = done / (now - self._began)
-        if now - self._began < 1 or not rate:
-            return ""
-        left = int((self._total - done) / rate)
-        return f"  {rate / 1e6:.0f} MB/s  {left // 60}:{left % 60:02d} left"
-
-    def end(self) -> None:
-        """Clear the line."""
-        self._line.clear()
-
-
-class Doing:
-    """A line on a terminal that says what is being done; silent in a pipe, and gone in the end."""
+class Watching:
+    """A line on a terminal that says how far long work is; silent in a pipe, and gone in the end."""
 
     def __init__(self) -> None:
         self._line = StatusLine()
+        self._began = time.monotonic()
+        self._last = float("-inf")
 
-    def __enter__(self) -> "Doing":
-        return self
-
-    def now(self, what: str) -> None:
-        """Say what is being done now."""
-        self._line.draw(what)
+    def __enter__(self) -> Watch:
+        return self.show
 
     def __exit__(self, *_: object) -> None:
         self._line.clear()
+
+    def show(self, progress: Progress) -> None:
+        """Show how far it is; redraws a few times a second at most, and what is being done now at once."""
+        if not self._line.on:
+            return
+        now = time.monotonic()
+        if not progress.total:
+            self._line.draw(progress.what)
+        elif now - self._last > _EVERY and now - self._began > _EVERY:
+            self._last = now
+            self._line.draw(self._how_far(progress, now))
+
+    def _how_far(self, progress: Progress, now: float) -> str:
+        percent = min(100, progress.done * 100 // progress.total)
+        size = f"{progress.done / 1e6:.0f} of {progress.total / 1e6:.0f} MB"
+        counted = f"  {progress.counted}" if progress.counted else ""
+        return f"{progress.what}: {percent:3d} %  {size}{counted}{self._pace(progress, now)}"
+
+    def _pace(self, progress: Progress, now: float) -> str:
+        """Return how fast it goes and how long it will take at that rate; nothing before there is a rate."""
+        rate = progress.done / (now - self._began)
+        if now - self._began < 1 or not rate:
+            return ""
+        left = int((progress.total - progress.done) / rate)
+        return f"  {rate / 1e6:.0f} MB/s  {left // 60}:{left % 60:02d} left"
 
 
 def size(count: int) -> str:

@@ -1,6 +1,5 @@
 """`pond status`: what the lake holds, and how it stands."""
 
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -14,8 +13,9 @@ from pond.cli.terminal import say
 from pond.config.load import load
 from pond.diagnostics.visible import in_line
 from pond.lake.retention import AHEAD, Retention
-from pond.lake.status import Checks, Overview, checks, overview
-from pond.sessions.lake import existing
+from pond.lake.status import Checks, Overview
+from pond.operations.service import Service
+from pond.operations.upkeep import checks, overview
 from pond.substrate.upkeep import TableHealth
 
 
@@ -24,15 +24,15 @@ def run(
     lake: Lake = None,
 ) -> int:
     """Say what the lake holds, how its tables, indexes and sources stand, and what clients are about to delete."""
-    store = existing(load({"lake": lake}))
-    first = overview(store)
+    service = Service(load({"lake": lake}))
+    first = overview(service)
     if json:
-        print_json(asdict(first) | asdict(checks(store, os.environ)), sys.stdout)
+        print_json(asdict(first) | asdict(checks(service)), sys.stdout)
         return 0
     for line in _overview(first):
         say(line)
     sys.stdout.flush()  # the rest takes longer
-    for line in _checks(checks(store, os.environ)):
+    for line in _checks(checks(service)):
         say(line)
     return 0
 

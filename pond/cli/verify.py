@@ -1,25 +1,17 @@
 """`pond verify`: the round trip, proved on the person's own files."""
 
-import os
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from pond.cli.show import Progress, drift_line, print_json, summary
+from pond.cli.show import Watching, drift_line, print_json, summary
 from pond.cli.terminal import say
-from pond.codec.batch import Job, expand
 from pond.codec.report import Report
-from pond.codec.verify import UNKNOWN, Verdict, verify_job
-from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.codec.verify import Verdict
+from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.render import one_line
-
-if TYPE_CHECKING:  # only `--through-lake` stores anything
-    from pond.config.settings import Settings
-    from pond.intake.request import Request
-
-_WORTH_A_PROCESS = 1_000_000
+from pond.operations.verify import VerifyRequest, verify
 
 
 def run(
@@ -38,74 +30,17 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     """Prove on your own files that the round trip through canonical, or through a lake, changes no value."""
-    report = Report()
-    jobs = expand(paths, report)
-    missing = [d for d in report.diagnostics if d.span and d.span.file in paths]
-    if missing and not jobs:
-        raise UsageError(*missing)
-    totals: dict[str, Verdict] = {}
-    files: dict[str, int] = {}
-    progress = Progress(sum(job.size for job in jobs), "verifying")
-    done = 0
-    for job, verdict in _through_lake(jobs, client, project, steps, seed) if lake else _verdicts(jobs, client, project):
-        total = totals.setdefault(verdict.client, Verdict(verdict.client))
-        total.records += verdict.records
-        total.equal += verdict.equal
-        total.report.add(verdict.report)
-        files[verdict.client] = files.get(verdict.client, 0) + 1
-        report.add(verdict.report)
-        done += job.size
-        progress.at(done)
-    progress.end()
-    different = any(total.equal < total.records for total in totals.values())
+    request = VerifyRequest(paths, client, project, steps if lake else None, seed)
+    with Watching() as watch:
+        found = verify(request, watch)
     if json:
-        print_json(
-            {"clients": {name: _row(total) for name, total in sorted(totals.items())}, **summary(report)}, sys.stdout
-        )
+        rows = {name: _row(total) for name, total in sorted(found.totals.items())}
+        print_json({"clients": rows, **summary(found.report)}, sys.stdout)
     else:
-        _table(totals, report)
-    if missing or (report.errors and {*totals} == {UNKNOWN}):
+        _table(found.totals, found.report)
+    if found.missing or found.unusable:
         return 2
-    return 1 if different or report.errors else 0
-
-
-def _verdicts(jobs: list[Job], client: str | None, project: str | None) -> Iterator[tuple[Job, Verdict]]:
-    if len(jobs) < 2 or not hasattr(os, "fork") or sum(job.size for job in jobs) < _WORTH_A_PROCESS:
-        for job in jobs:
-            yield job, verify_job(job, client, project)
-        return
-    from pond.codec.workers import spread  # a small store needs none of it
-
-    count = min(os.cpu_count() or 1, len(jobs))
-    verdicts = spread(lambda number: verify_job(jobs[number], client, project), range(len(jobs)), count)
-    for job, verdict in zip(jobs, verdicts, strict=True):
-        yield job, verdict if isinstance(verdict, Verdict) else _died(job)
-
-
-def _through_lake(
-    jobs: list[Job], client: str | None, project: str | None, steps: int, seed: int
-) -> Iterator[tuple[Job, Verdict]]:
-    if steps < 1 or any(job.path is None for job in jobs):
-        raise UsageError(Diagnostic("usage", "through a lake go files and directories, in one step or more"))
-    from pond.intake.ingest import ingest  # Lance takes a second to load
-    from pond.lake.through_lake import Wish, through_lake
-
-    def take(settings: "Settings", request: "Request") -> None:
-        progress = Progress(0, "storing")
-        try:
-            ingest(settings, request, progress.of)
-        finally:
-            progress.end()
-
-    paths = {job.path: job for job in jobs if job.path is not None}
-    for path, verdict in through_lake(list(paths), Wish(client, project, steps, seed), take):
-        yield paths[path], verdict
-
-
-def _died(job: Job) -> Verdict:
-    verdict = Verdict(report=Report(files=1))
-    verdict.report.error("source-unreadable", "the process that verified it died", job.name)
-    return verdict
+    return 1 if found.different or found.report.errors else 0
 
 
 def _row(total: Verdict) -> dict[str, object]:

@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, cast
 
 from pond.diagnostics.failures import Failure
 from pond.model.json_text import JsonObject
 from pond.operations.failing import RequestError
 
-if TYPE_CHECKING:  # takes a while to import, and only requests from outside need it
-    from pydantic import BaseModel
+if TYPE_CHECKING:  # pydantic takes a while to import, and only requests from outside need it
     from pydantic_core import ErrorDetails
+
+    from pond.types import GetRequest, ListRequest, StatsRequest
 
 PROTOCOL = 1  # the one version that is spoken
 _REASONS = {"missing": "missing-field", "extra_forbidden": "unknown-field"}
 _TYPES = ("_type", "_parsing", "int_from_float")
 
-Request = TypeVar("Request", bound="BaseModel")
+
+def get_request(body: object) -> GetRequest:
+    """Return a decoded body as a request of `get`; raise RequestError where it is none, or of another version."""
+    return cast("GetRequest", _validated("GetRequest", body))
 
 
-def request_of(kind: type[Request], body: object) -> Request:
-    """Return a decoded body as a request; raise RequestError where it is none, or of another protocol version."""
+def list_request(body: object) -> ListRequest:
+    """Return a decoded body as a request of `list`; raise as `get_request` does."""
+    return cast("ListRequest", _validated("ListRequest", body))
+
+
+def stats_request(body: object) -> StatsRequest:
+    """Return a decoded body as a request of `stats`; raise as `get_request` does."""
+    return cast("StatsRequest", _validated("StatsRequest", body))
+
+
+def _validated(kind: str, body: object) -> Any:
     check_version(body)
     from pydantic import ValidationError
 
+    from pond.model import _generated
+
     try:
-        return kind.model_validate(body)
+        getattr(_generated, kind).model_validate(body)
     except ValidationError as error:
         raise _refusal(error.errors(include_url=False, include_context=False)[0]) from None
+    return body
 
 
 def check_version(body: object) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from pond.diagnostics.failures import Failure
 from pond.operations.failing import RequestError
 from pond.operations.service import Service
 
 if TYPE_CHECKING:
-    from pond.model._generated import GetRequest
     from pond.substrate.store import Store
-    from pond.types import GetResponse
+    from pond.types import GetRequest, GetResponse
 
 END = "end"
 
@@ -20,16 +19,15 @@ def get(service: Service, request: GetRequest) -> GetResponse:
     """Return a page of a session, or a message with a page of its parts and its neighbours in short."""
     from pond.lake import get as lake
 
-    asked: dict[str, Any] = request.model_dump(exclude_unset=True)
-    store = service.reading(asked.get("namespace"))
-    message_id, limit, after = asked.get("message_id"), asked.get("limit", lake.LIMIT), asked.get("after_id")
-    session_id = asked.get("session_id")
+    store = service.reading(request.get("namespace"))
+    message_id, limit, after = request.get("message_id"), request.get("limit", lake.LIMIT), request.get("after_id")
+    session_id = request.get("session_id")
     if session_id is None:
         session_id = _session_of(store, message_id)
     if message_id is not None:
-        depth = asked.get("context_depth", 0)
+        depth = request.get("context_depth", 0)
         return cast("GetResponse", lake.get_message(store, session_id, message_id, depth, limit, after))
-    mode, from_end = asked.get("response_mode", lake.CONVERSATIONAL), asked.get("session_from") == END
+    mode, from_end = request.get("response_mode", lake.CONVERSATIONAL), request.get("session_from") == END
     return cast("GetResponse", lake.get_session(store, session_id, mode, limit, after, from_end))
 
 

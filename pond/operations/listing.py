@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from pond.operations.service import Service
 
 if TYPE_CHECKING:
-    from pond.model._generated import ListRequest
-    from pond.types import ListResponse
+    from pond.types import ListRequest, ListResponse
 
 
 def list_sessions(service: Service, request: ListRequest) -> ListResponse:
     """Return the sessions asked for, and how many more there are."""
     from pond.lake.listing import LIMIT, Wanted, recent
 
-    asked: dict[str, Any] = request.model_dump(exclude_unset=True)
     wanted = Wanted(
-        client=asked.get("source_agent"),
-        project=asked.get("project"),
-        since=_micros(asked.get("since")),
-        until=_micros(asked.get("until")),
-        parent=asked.get("parent_session_id"),
-        everything=asked.get("children", False),
-        limit=asked.get("limit", LIMIT),
+        client=request.get("source_agent"),
+        project=request.get("project"),
+        since=_micros(request.get("since")),
+        until=_micros(request.get("until")),
+        parent=request.get("parent_session_id"),
+        everything=request.get("children", False),
+        limit=request.get("limit", LIMIT),
     )
-    return cast("ListResponse", recent(service.reading(asked.get("namespace")), wanted))
+    return cast("ListResponse", recent(service.reading(request.get("namespace")), wanted))
+
+
+def sessions_of(service: Service, namespace: str | None = None) -> dict[str, int]:
+    """Return how many sessions the lake holds of each client."""
+    from pond.lake import listing
+
+    return listing.sessions_of(service.reading(namespace))
 
 
 def _micros(time: str | None) -> int | None:

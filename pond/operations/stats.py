@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from pond.operations.service import Service
 
 if TYPE_CHECKING:
-    from pond.model._generated import StatsRequest
     from pond.substrate.upkeep import TableHealth
-    from pond.types import IndexStats, StatsResponse, TableStats
+    from pond.types import IndexStats, StatsRequest, StatsResponse, TableStats
 
 
 def stats(service: Service, request: StatsRequest) -> StatsResponse:
@@ -18,7 +17,7 @@ def stats(service: Service, request: StatsRequest) -> StatsResponse:
     from pond.sessions.tables import TABLES
     from pond.substrate import upkeep
 
-    store = service.reading(request.model_dump(exclude_unset=True).get("namespace"))
+    store = service.reading(request.get("namespace"))
     found, covered = overview(store), coverage(store)
     response: StatsResponse = {
         "sessions": found.rows["sessions"],

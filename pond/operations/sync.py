@@ -1,59 +1,97 @@
-"""The stages of `pond sync`: import, embed, update-indexes. Each may run alone; each run again is a no-op."""
+"""The stages of a sync: import, embed, update-indexes. Each may run alone; each run again is a no-op."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pond.codec.registry import clients
-from pond.config.settings import Settings
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.progress import Progress, Watch, unwatched
 from pond.intake.ingest import ingest
-from pond.intake.request import Request, Summary, Tick
+from pond.intake.request import Request, Summary
 from pond.intake.sources import stores
+from pond.operations.archive import ImportRequest, import_
+from pond.operations.service import Service
+
+if TYPE_CHECKING:  # Lance is loaded after the reading processes are forked
+    from pond.lake.import_ import Imported
 
 IMPORT, EMBED, UPDATE_INDEXES = "import", "embed", "update-indexes"
 STAGES = (IMPORT, EMBED, UPDATE_INDEXES)
 _AT_LEAST_EVERY = 3000  # milliseconds
 
 
-def stages(only: str | None, skip: list[str]) -> list[str]:
-    """Return the stages to run, in order; raise UsageError for a name that is none."""
-    for name in [*([only] if only else []), *skip]:
-        if name not in STAGES:
-            raise UsageError(Diagnostic("usage", f"unknown stage `{name}`", help=f"one of {', '.join(STAGES)}"))
-    return [name for name in STAGES if name not in skip and only in (None, name)]
+@dataclass(frozen=True, slots=True)
+class SyncRequest:
+    """Run the stages: one of them, or all but some. `archive` is taken in instead of the clients' stores."""
+
+    only: str | None = None
+    skip: Sequence[str] = ()
+    dry_run: bool = False
+    archive: Path | None = None
+    processes: int | None = None
+
+    def stages(self) -> list[str]:
+        """Return the stages to run, in order; raise UsageError for a name that is none."""
+        for name in [*([self.only] if self.only else []), *self.skip]:
+            if name not in STAGES:
+                raise UsageError(Diagnostic("usage", f"unknown stage `{name}`", help=f"one of {', '.join(STAGES)}"))
+        return [name for name in STAGES if name not in self.skip and self.only in (None, name)]
 
 
-def inputs(settings: Settings) -> list[tuple[str, str | None]]:
+@dataclass(slots=True)
+class Synced:
+    """What a sync did; None stands for a stage that did not run."""
+
+    taken_in: Summary | None = None
+    archive: Imported | None = None
+    indexes: dict[str, list[str]] | None = None  # by table: those that were behind
+    stages: list[str] = field(default_factory=list)
+
+
+def ingest_files(service: Service, request: Request, watch: Watch = unwatched) -> Summary:
+    """Store what files and folders hold and the lake does not."""
+    return ingest(service.settings, request, lambda done, of, so_far: watch(Progress("ingesting", done, of, so_far)))
+
+
+def sync(service: Service, request: SyncRequest, watch: Watch = unwatched) -> Synced:
+    """Take in what is new in the stores of this machine's clients, then bring the lake's indexes up to date."""
+    done = Synced(stages=request.stages())
+    if IMPORT in done.stages:
+        if request.archive is not None:
+            done.archive = import_(service, ImportRequest(request.archive, dry_run=request.dry_run), watch)
+        else:
+            wanted = Request(inputs(service), None, request.dry_run, live=True, processes=request.processes)
+            done.taken_in = ingest_files(service, wanted, watch)
+    if UPDATE_INDEXES in done.stages and not request.dry_run:
+        done.indexes = _update_indexes(service)
+    return done
+
+
+def inputs(service: Service) -> list[tuple[str, str | None]]:
     """Return what is synced: the stores that the clients of this machine keep, and the paths configured beside them."""
-    wanted = settings.sync.clients if settings.sync.clients is not None else clients()
+    settings = service.settings.sync
+    wanted = settings.clients if settings.clients is not None else clients()
     for name in wanted:
         if name not in clients():
             help = f"known: {', '.join(clients())}"
             raise UsageError(Diagnostic("usage", f"unknown client `{name}` in `sync.clients`", help=help))
-    found: list[tuple[str, str | None]] = [(str(folder), None) for _, folder in stores(dict(os.environ), wanted)]
-    return found + [(path, None) for path in settings.sync.paths]
+    found: list[tuple[str, str | None]] = [(str(folder), None) for _, folder in stores(dict(service.environ), wanted)]
+    return found + [(path, None) for path in settings.paths]
 
 
-def run_import(
-    settings: Settings, tick: Tick, *, dry_run: bool = False, processes: int | None = None
-) -> Summary:  # fmt: skip
-    """Take in what is new in the stores."""
-    return ingest(settings, Request(inputs(settings), None, dry_run, live=True, processes=processes), tick)
-
-
-def run_update_indexes(settings: Settings) -> dict[str, list[str]]:
+def _update_indexes(service: Service) -> dict[str, list[str]]:
     """Bring the indexes of every table up to its rows; return which were behind (lance-index-maintenance).
 
     A table that has fallen apart into many files is put together too: every read and every commit pays for each file.
     """
-    from pond.sessions.lake import opened
     from pond.sessions.tables import TABLES
     from pond.substrate import upkeep
 
-    store = opened(settings)
+    store = service.writing()
     behind: dict[str, list[str]] = {}
     for table in TABLES:
         if store.existing(table) is not None:
@@ -63,11 +101,11 @@ def run_update_indexes(settings: Settings) -> dict[str, list[str]]:
     return behind
 
 
-def changes(settings: Settings) -> Iterator[None]:
+def changes(service: Service) -> Iterator[None]:
     """Yield whenever the stores may have changed, and now and then without a sign: not every file system gives one."""
     from watchfiles import watch
 
-    places = [path for path, _ in inputs(settings) if Path(path).exists()]
-    every = int(settings.sync.interval * 1000)
+    places = [path for path, _ in inputs(service) if Path(path).exists()]
+    every = int(service.settings.sync.interval * 1000)
     for _ in watch(*places, debounce=every, rust_timeout=max(every, _AT_LEAST_EVERY), yield_on_timeout=True):
         yield

@@ -12,7 +12,8 @@ from functools import cached_property
 from pathlib import Path
 
 from pond.config.settings import Settings
-from pond.operations.sync import run_update_indexes
+from pond.operations.service import Service
+from pond.operations.sync import UPDATE_INDEXES, SyncRequest, sync
 from pond.sessions.tables import TABLES
 from pond.substrate import upkeep
 from pond.substrate.catalog import Catalog
@@ -78,7 +79,7 @@ def synced(source: Path, lake: Path) -> Ingested:
     """Do what `pond sync` does: ingest, then bring the indexes up to date."""
     done = ingest(source, lake)
     start = time.process_time()
-    run_update_indexes(Settings(lake=str(lake)))
+    sync(Service(Settings(lake=str(lake))), SyncRequest(only=UPDATE_INDEXES))
     return replace(done, indexing=time.process_time() - start)
 
 

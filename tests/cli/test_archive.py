@@ -37,6 +37,18 @@ def test_there_and_back(place: Path, tmp_path: Path) -> None:
     assert again.out.startswith(b"0 of 2 sessions, 0 of ")
 
 
+def test_a_sync_takes_an_archive_in(place: Path, tmp_path: Path) -> None:
+    archive, other = tmp_path / "a.pond", tmp_path / "other"
+    assert pond("export", "-o", archive, "--lake", place).code == 0
+    done = pond("sync", "--import-from", archive, "--lake", other, "--json")
+    assert (done.code, done.err) == (0, "")
+    told = json.loads(done.out)
+    assert told["import"]["new"]["sessions"] == 2
+    assert {"embed", "update-indexes"} < told.keys()
+    assert pond("sync", "--import-from", archive, "--lake", other).out.startswith(b"0 of 2 sessions")
+    assert pond("sync", "--import-from", tmp_path / "none.pond", "--lake", other).code == 2
+
+
 def test_sessions_are_named_by_their_beginning(place: Path, tmp_path: Path) -> None:
     archive = tmp_path / "a.pond"
     done = pond("export", "--client", "codex", "-o", archive, "--lake", place, "--json")

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from pond.cli.show import Doing, Progress
+from pond.cli.show import Watching
+from pond.diagnostics.progress import Progress
 from tests.cli.command import shown
 
 _STEERING = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -43,11 +44,11 @@ def _lines(seen: str) -> list[str]:
 @pytest.mark.parametrize("columns", [20, 60, 79])
 def test_progress_stays_on_its_line(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with _terminal(monkeypatch, columns) as seen:
-        progress = Progress(9_999_000_000, "ingesting")
-        progress._began = time.monotonic() - 1000
-        progress._last = 0
-        progress.of(5_000_000_000, 9_999_000_000, "123456 sessions, 12345678 messages, 12345678 parts")
-        progress.end()
+        watching = Watching()
+        watching._began = time.monotonic() - 1000
+        with watching as watch:
+            counted = "123456 sessions, 12345678 messages, 12345678 parts"
+            watch(Progress("ingesting", 5_000_000_000, 9_999_000_000, counted))
         lines = _lines(seen())
     assert max(map(len, lines)) < columns
     assert any(line.startswith("ingesting:  50 %") for line in lines)
@@ -56,8 +57,8 @@ def test_progress_stays_on_its_line(columns: int, monkeypatch: pytest.MonkeyPatc
 
 def test_what_is_being_done_stays_on_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     with _terminal(monkeypatch, 30) as seen:
-        with Doing() as doing:
-            doing.now("putting the small files of `messages` together\n\x1b[2J 界" * 9)
+        with Watching() as watch:
+            watch(Progress("putting the small files of `messages` together\n\x1b[2J 界" * 9))
         text = seen()
     assert "\x1b[2J" not in text
     assert "\n" not in text

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from pond.cli import verify
 from tests.cli.command import environment, obey_permissions
 from tests.fuzz.case import Outcome, examine, rooms
 from tests.house.tree import ROOT
@@ -73,6 +72,5 @@ if __name__ == "__main__":
     out = os.fdopen(os.dup(1), "w")  # commands run here print, too
     os.dup2(2, 1)
     warnings.filterwarnings("ignore", "lance is not fork-safe")  # only commands are forked here, and they begin anew
-    verify._WORTH_A_PROCESS = sys.maxsize  # a process in which Lance runs is not to be forked
     for answer in answers(int(sys.argv[1]), iter(sys.stdin.readline, "")):
         print(answer, file=out, flush=True)

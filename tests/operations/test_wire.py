@@ -15,9 +15,8 @@ from pond.diagnostics.codes import CODES
 from pond.diagnostics.diagnostic import Diagnostic, PondError
 from pond.diagnostics.failures import REASONS, Failure
 from pond.lake.erase import erase, family
-from pond.model._generated import GetRequest, ListRequest, StatsRequest
 from pond.model.json_text import JsonObject, encode
-from pond.operations.envelope import request_of
+from pond.operations.envelope import get_request, list_request, stats_request
 from pond.operations.failing import RequestError, error_of, failure_of
 from pond.operations.get import get
 from pond.operations.ingest import MOST_EVENTS, events_of, ingest_events
@@ -52,11 +51,11 @@ def _ingest(service: Service, events: list[Any], **more: object) -> JsonObject:
 
 
 def _get(service: Service, **fields: object) -> JsonObject:
-    return _valid("GetResponse", get(service, request_of(GetRequest, {"protocol_version": 1, **fields})))
+    return _valid("GetResponse", get(service, get_request({"protocol_version": 1, **fields})))
 
 
 def _list(service: Service, **fields: object) -> JsonObject:
-    return _valid("ListResponse", list_sessions(service, request_of(ListRequest, {"protocol_version": 1, **fields})))
+    return _valid("ListResponse", list_sessions(service, list_request({"protocol_version": 1, **fields})))
 
 
 @pytest.fixture
@@ -85,7 +84,7 @@ def service(tmp_path: Path) -> Service:
 )
 def test_a_request_that_is_none_is_refused(body: object, code: str, reason: str, path: str | None) -> None:
     with pytest.raises(RequestError) as refused:
-        request_of(GetRequest, body)
+        get_request(body)
     error = _valid("Error", error_of(refused.value))
     assert (error["code"], error["details"]["reason"], error["details"].get("path")) == (code, reason, path)
 
@@ -191,7 +190,7 @@ def test_a_pond_without_a_lake_says_so(tmp_path: Path) -> None:
 
 
 def test_the_numbers_of_a_lake(service: Service) -> None:
-    found = _valid("StatsResponse", stats(service, StatsRequest(protocol_version=1)))
+    found = _valid("StatsResponse", stats(service, stats_request({"protocol_version": 1})))
     assert (found["sessions"], found["messages"], found["parts"], found["clients"]) == (1, 3, 3, {"codex": 1})
     assert found["searchable_messages"] == 3
     assert [(table["name"], table["rows"]) for table in found["tables"][:3]] == [

@@ -1,0 +1,137 @@
+"""Session files into session files: one input to a stream or a file, many into a directory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from pond.codec.batch import Job, convert_child, converted_into, expand, is_directory, run_jobs, with_families
+from pond.codec.convert import Input, Order, Written, open_input, write_canonical, write_native
+from pond.codec.output import NewFile, failed
+from pond.codec.placing import place_beside, refuse_empty
+from pond.codec.registry import CANONICAL
+from pond.codec.report import Report
+from pond.codec.surprise import contained
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.progress import Progress, Watch, unwatched
+
+_WHAT = "converting"
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertRequest:
+    """Convert files, folders or `-`; `output` is a file or a directory, and None a stream."""
+
+    inputs: Sequence[str]
+    order: Order
+    output: str | None = None
+    processes: int | None = None
+
+
+@dataclass(slots=True)
+class Converted:
+    """What a conversion did."""
+
+    report: Report = field(default_factory=Report)
+    missing: bool = False  # an input that was named is not there
+    not_written: bool = False  # the one output could not be written
+    beside: list[str] = field(default_factory=list)  # files that belong beside a session, and do not fit in a stream
+
+
+def convert(request: ConvertRequest, out: BinaryIO, watch: Watch = unwatched) -> Converted:
+    """Convert every input; what goes to no file goes to `out`. Raise UsageError where the request makes no sense."""
+    done = Converted()
+    found = expand(list(request.inputs), done.report)
+    done.missing = any(d.span and d.span.file in request.inputs for d in done.report.diagnostics)
+    several = len(found) > 1 or any(job.folder for job in found)
+    if several or (request.output is not None and is_directory(request.output)):
+        _many(found, request, out, done.report, watch)
+    elif found:
+        (named, *family), order = with_families(found, request.order, done.report)
+        _one(named, replace(request, order=order), out, done, watch)
+        _children(family, order, request.output, done.report)
+    return done
+
+
+def target_directory(output: str) -> Path:
+    """Return the directory that sessions go to, made when the first file is; raise where it is something else."""
+    if os.path.lexists(output) and not os.path.isdir(output):
+        raise UsageError(Diagnostic("usage", f"`{output}` is not a directory", help="several sessions need one"))
+    return Path(output)
+
+
+def _one(job: Job, request: ConvertRequest, out: BinaryIO, done: Converted, watch: Watch) -> None:
+    """Convert one input to the stream or to the file named."""
+    order, output, report = request.order, request.output, done.report
+    with contained(report, job.name, BrokenPipeError, UsageError), job.open() as file:
+        report.files += 1
+        source = open_input(file, job.name, job.path, order, report)
+        if output is None:
+            written = _stream(source, order, out, report, "standard output", watch)
+            done.beside = list(dict.fromkeys(extra.name for extra in written.beside))
+            return
+        with NewFile(Path(output)) as new:
+            written = _stream(source, order, new, report, output, watch)
+            refuse_empty(new, job.name, job.name)
+        place_beside(Path(output), written, "", report)
+    done.not_written = any(d.code.startswith("output") and d.severity == "error" for d in report.diagnostics)
+
+
+def _children(family: list[Job], order: Order, output: str | None, report: Report) -> None:
+    """Write the children of the one session beside it; name those that a stream cannot hold."""
+    if not report.resumes or not family:
+        return
+    for job in family:
+        if output is None:
+            report.losses[0].add("children-left-out", "", what=job.name)
+        else:
+            convert_child(job, order, Path(output), report.resumes[0].place, report)
+
+
+def _stream(source: Input, order: Order, out: BinaryIO, report: Report, called: str, watch: Watch) -> Written:
+    """Write the one session of an input; return what belongs beside it."""
+    written = Written([])
+    size = source.source.path.stat().st_size if source.source.path else 0
+
+    def tick(done: int) -> None:
+        watch(Progress(_WHAT, done, size))
+
+    try:
+        for number, session in enumerate(source.sessions):
+            if order.to == CANONICAL:
+                write_canonical(session, out, tick)
+            elif number:
+                help = "write into a directory"
+                raise UsageError(Diagnostic("output-several", "the input holds several sessions", help=help))
+            else:
+                written = write_native(session, out, report, source.source.name, tick)
+        out.flush()
+        return written
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise failed(called, error) from None
+
+
+def _many(found: list[Job], request: ConvertRequest, out: BinaryIO, report: Report, watch: Watch) -> None:
+    """Convert several inputs into a directory, or (canonical only) one after the other to the stream."""
+    order = replace(request.order, defer=True)
+    if request.output is None and order.to != CANONICAL:
+        help = "write into a directory"
+        raise UsageError(Diagnostic("output-several", "several sessions do not fit in one stream", help=help))
+    target = target_directory(request.output) if request.output is not None else None
+    total, done = sum(job.size for job in found), 0
+    with tempfile.TemporaryDirectory(prefix="pond-") as spool:
+        for job, result in run_jobs(found, order, target, Path(spool), request.processes):
+            report.add(result)
+            done += job.size
+            watch(Progress(_WHAT, done, total))
+            if target is None and (made := converted_into(job, Path(spool))) is not None:
+                with open(made, "rb") as file:
+                    shutil.copyfileobj(file, out)
+                made.unlink()

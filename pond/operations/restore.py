@@ -1,0 +1,71 @@
+"""Stored sessions as files again: their own client's, another's, or canonical text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from pond.codec.report import Report
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.operations.service import Service
+
+if TYPE_CHECKING:  # Lance is loaded by whoever asks
+    from pond.codec.convert import Order
+    from pond.model.json_text import JsonObject
+    from pond.restore.restoring import Restored
+    from pond.substrate.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreRequest:
+    """Restore the sessions named, each by its id or a unique prefix; or all, or those of a project or a client."""
+
+    order: Order
+    sessions: Sequence[str] = ()
+    everything: bool = False
+    project: str | None = None
+    client: str | None = None
+    namespace: str | None = None
+
+
+@dataclass(slots=True)
+class Restoring:
+    """What a restore does: yields each session when it stands in its file; then `report` says what happened."""
+
+    made: Iterator[Restored]
+    report: Report = field(default_factory=Report)
+
+
+def restore(service: Service, request: RestoreRequest, target: Path) -> Restoring:
+    """Write the sessions and all their descendants below a directory, one after the other, as the caller asks."""
+    from pond.restore import restoring
+
+    store, report = service.writing(request.namespace), Report()
+    return Restoring(restoring.restore(store, _chosen(store, request), request.order, target, report), report)
+
+
+def restore_stream(service: Service, request: RestoreRequest, out: BinaryIO) -> Report:
+    """Write the sessions and all their descendants as canonical text."""
+    from pond.restore import restoring
+
+    store, report = service.writing(request.namespace), Report()
+    restoring.stream(store, _chosen(store, request), request.order, out, report)
+    return report
+
+
+def _chosen(store: Store, request: RestoreRequest) -> list[JsonObject]:
+    from pond.lake.chosen import every, named
+
+    if request.everything == bool(request.sessions):
+        raise _refusal("expected sessions, or all of them", "`pond list` shows what is there")
+    if not request.everything and (request.project or request.client):
+        raise _refusal("a project or a client chooses among all sessions", "ask for all of them, too")
+    if request.everything:
+        return every(store, request.project, request.client)
+    return named(store, request.sessions)
+
+
+def _refusal(message: str, help: str) -> UsageError:
+    return UsageError(Diagnostic("usage", message, help=help))
