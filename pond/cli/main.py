@@ -75,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
         stop = interrupt_behind(error)
         if stop is None:
             raise
-        _end_at_once(stop.args[0] if stop.args else 128 + signal.SIGINT)
+        _end_at_once(next(iter([*stop.args, *_told_to_stop]), 128 + signal.SIGINT))
     finally:
         try:
             sys.stdout.flush()
@@ -83,7 +83,11 @@ def main(arguments: list[str] | None = None) -> int:
             _forget_stdout()  # the failure was reported where it happened
 
 
+_told_to_stop: list[int] = []  # the code to end with: a library that catches the interrupt raises it without
+
+
 def _terminate(number: int, _: object) -> None:
+    _told_to_stop[:] = [128 + number]
     raise KeyboardInterrupt(128 + number)
 
 

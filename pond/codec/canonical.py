@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import count
 
+from pond.codec.registry import adapter, clients
 from pond.codec.report import Report
 from pond.codec.source import LineSource, whole_line
+from pond.codec.writer import SPECIAL
 from pond.model.event_shape import shaped
 from pond.model.json_text import EVENT_DEPTH, JsonObject, NotJson, decode
 from pond.model.validate import Validator
 
 _KINDS = ("session", "message", "part")
+_NO_MARKS: JsonObject = {}
+_MOST_RECORDS = 1 << 53  # of one session: no log is as long
 
 
 class CanonicalReader:
@@ -59,6 +63,7 @@ class CanonicalReader:
         message_id: object = None
         sound = True
         session_id, validator = session["id"], self._validator
+        records = _Records(session)
         for event in self._events:
             kind = event["kind"]
             if kind == "session":
@@ -83,6 +88,9 @@ class CanonicalReader:
             if group and sound:
                 self.report.records += 1
                 yield group
+            if fits and (why := records.misfit(event)) is not None:
+                self._broken(why)
+                fits = False
             group, sound = [event], fits
         if group and sound:
             self.report.records += 1
@@ -162,6 +170,41 @@ class CanonicalReader:
 
     def _broken(self, reason: str) -> None:
         self.report.error("canonical-broken", reason, self.source.name, self._number)
+
+
+class _Records:
+    """Tells whether a session's events can become its client's records again: all of them are marked so, or none is.
+
+    What would fail when it is written is refused when it is read.
+    """
+
+    def __init__(self, session: JsonObject) -> None:
+        self._client: str = session["source_agent"]
+        pond = session["options"].get("pond")
+        self._marked: bool | None = True if type(pond) is dict and "map" in pond else None
+        self._labels = _labels(self._client)
+
+    def misfit(self, message: JsonObject) -> str | None:
+        """Return why the message that begins a record does not fit the session; None where it does."""
+        pond = message["options"].get("pond", _NO_MARKS)
+        if type(pond) is not dict:
+            return "`options.pond`: expected an object"
+        label = pond.get("as")
+        if self._marked is None:
+            self._marked = label is not None
+        if not self._marked:
+            return None
+        if type(label) is not str or (self._labels and label not in self._labels):
+            return f"`options.pond.as`: expected a kind of record that {self._client} has, found {label!r}"
+        place = pond.get("seq", 0)
+        if type(place) is not int or not 0 <= place < _MOST_RECORDS:
+            return "`options.pond.seq`: expected the place of the record in its log"
+        return None
+
+
+def _labels(client: str) -> Collection[str]:
+    """Return the kinds of records that a client's mapping writes; none where the client is unknown here."""
+    return {*adapter(client).module.WRITE, *SPECIAL} if client in clients() else ()
 
 
 def _ignore(_: str) -> None:

@@ -17,6 +17,7 @@ from pond.lang.runtime import LISTED, REPEAT, Broken
 from pond.model.json_text import Json, JsonObject, encode, encode_line
 
 NO_RECORD = object()
+SPECIAL = (REPEAT, VALUE, BESIDE, LISTED)  # labels of what no kind of a mapping writes
 Recall = Callable[[str], list[JsonObject]]
 
 

@@ -524,6 +524,14 @@ CODES: dict[str, Code] = dict(
             "canonical text whose session moved to another directory",
         ),
         _code(
+            "lake-claimed",
+            "error",
+            "Another process is storing a session with the same id just now, and was not done in time.",
+            "Which of two sessions with one id keeps it is decided by their records, and those are not all there yet.",
+            "Run the command again when the other one is done; nothing of the file was stored.",
+            "two syncs of different stores at the same moment",
+        ),
+        _code(
             "lake-same-id",
             "warning",
             "Two sessions have the same id, and neither continues the other.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pond.codec.facts import filled_in, own_id, project_of
-from pond.intake.identity import candidates, free_id, goes_on, has_messages, records
+from pond.intake.identity import candidates, client_of_rows, free_id, goes_on, records
 from pond.intake.reading import MARK
 from pond.lang.context import NO_PROJECT
 from pond.model.json_text import JsonObject
@@ -51,7 +51,7 @@ def arrivals(archive: Store, lake: Store, ids: list[str]) -> Arrivals:
 def _place(archive: Store, lake: Store, row: JsonObject, same_rows: bool, found: Arrivals) -> None:
     names = dict.fromkeys([row["id"], *candidates(lake, own_id(row))])
     here = [(name, load.session(lake, name)) for name in names]
-    here = [(name, stored) for name, stored in here if stored is not None or has_messages(lake, name)]
+    here = [(name, stored) for name, stored in here if stored is not None or client_of_rows(lake, name) is not None]
     for name, stored in here:
         if _is_same(archive, lake, row, name, stored, same_rows and name == row["id"]):
             if name != row["id"]:
@@ -70,7 +70,8 @@ def _is_same(
 ) -> bool:
     """Tell whether a session of the archive and one of the lake are one: the records of one begin the other's."""
     there = stored or {**row, "id": name}  # rows without a session: an import was interrupted
-    if there["source_agent"] != row["source_agent"] or own_id(there) != own_id(row):
+    client = there["source_agent"] if stored is not None else client_of_rows(lake, name)
+    if client != row["source_agent"] or own_id(there) != own_id(row):
         return False
     projects = {project_of(there), project_of(row)} - {NO_PROJECT}
     if same_rows and len(projects) < 2:

@@ -19,6 +19,8 @@ from pond.codec.facts import own_id
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
 from pond.codec.writer import NO_RECORD, SessionWriter, SideFile
+from pond.diagnostics.diagnostic import Diagnostic
+from pond.diagnostics.span import Span
 from pond.intake.reading import MARK, Identity, Task, open_source
 from pond.intake.sources import SOURCE
 from pond.model.equal import same
@@ -57,10 +59,11 @@ def _sessions(task: Task) -> tuple[str, list[JsonObject]]:
 def _identity(store: Store, task: Task, row: JsonObject) -> Identity:
     for candidate in dict.fromkeys([*task.candidates, *candidates(store, row["id"])]):
         stored = load.session(store, candidate)
-        if stored is None and not has_messages(store, candidate):
+        client = stored["source_agent"] if stored is not None else client_of_rows(store, candidate)
+        if client is None:
             if candidate == row["id"]:
                 return Identity(candidate, candidate)
-        elif _is_same(store, candidate, stored or row, task, row):
+        elif client == row["source_agent"] and _is_same(store, candidate, stored or row, task, row):
             return _stored_as(store, candidate, stored, own_id(stored or row))
     return Identity(free_id(store, row, _history(task, row["id"])), row["id"])
 
@@ -70,6 +73,12 @@ def _stored_as(store: Store, session_id: str, row: JsonObject | None, own: str) 
     places = placed(store, known)
     ids = frozenset(map(from_stored, places))
     return Identity(session_id, own, row, record_count(places.values()), payload_hashes(store, known), ids)
+
+
+def same_id(own: str, id: str, where: str) -> Diagnostic:
+    """Return what there is to say of a session that is stored under another id than its own."""
+    what = f"another session has the id `{own}`; this one is stored as `{id}`"
+    return Diagnostic("lake-same-id", what, Span(where, 0))
 
 
 def candidates(store: Store, session_id: str) -> list[str]:
@@ -84,15 +93,17 @@ def free_id(store: Store, row: JsonObject, records: Iterator[Json]) -> str:
     facts = [row["source_agent"], row["project"], next(records, None)]
     digest, own = xxhash.xxh3_64_hexdigest(encode(facts))[:8], own_id(row)
     name, number = f"{own}{MARK}{digest}", 1
-    while load.session(store, name) is not None or has_messages(store, name):
+    while load.session(store, name) is not None or client_of_rows(store, name) is not None:
         number += 1
         name = f"{own}{MARK}{digest}.{number}"
     return name
 
 
-def has_messages(store: Store, session_id: str) -> bool:
+def client_of_rows(store: Store, session_id: str) -> str | None:
+    """Return whose messages are stored under an id, also where their session is not; None where there are none."""
     here = predicate.equals("session_id", to_stored(session_id))
-    return bool(read.rows(store, MESSAGES, ["id"], here, limit=1).num_rows)
+    found = read.rows(store, MESSAGES, ["source_agent"], here, limit=1)["source_agent"].to_pylist()
+    return from_stored(found[0]) if found else None
 
 
 # --- the records of both ---------------------------------------------------------------------------------------------
@@ -100,8 +111,7 @@ def has_messages(store: Store, session_id: str) -> bool:
 
 def _is_same(store: Store, candidate: str, stored: JsonObject, task: Task, row: JsonObject) -> bool:
     """Tell whether a source and what is stored under an id are one session: one begins as all of the other goes."""
-    known = candidate in task.candidates or own_id(stored) == row["id"]
-    if not known or stored["source_agent"] != row["source_agent"]:
+    if candidate not in task.candidates and own_id(stored) != row["id"]:
         return False
     there = {**stored, "id": candidate}
     # Canonical text may be damaged so that its events no longer make the records they came from: then they count.
@@ -147,8 +157,9 @@ def records(session: Session) -> Iterator[Json]:
     for events in session.groups:
         if writer is None or not _is_marked(events):
             yield [_unplaced(event) for event in events]
-        elif (value := writer.record(events)) is not NO_RECORD and not isinstance(value, SideFile):
-            yield value
+        elif not isinstance(value := writer.record(events), SideFile):
+            # What cannot be written back is no record, and so like none.
+            yield value if value is not NO_RECORD else [_unplaced(event) for event in events]
 
 
 def _events(session: Session) -> Iterator[Json]:

@@ -25,7 +25,8 @@ from pond.codec.unpacked import plain, stat_of
 from pond.diagnostics.diagnostic import Diagnostic, PondError, SourceFault
 from pond.diagnostics.render import as_json
 from pond.diagnostics.span import Span
-from pond.intake.sources import State, observed
+from pond.intake.sources import State, observed, source_id
+from pond.model.compressed import is_compressed
 from pond.model.json_text import JsonObject
 from pond.sessions.rows import MESSAGE, PART, Rows
 
@@ -73,6 +74,11 @@ class Task:
     near: bool = False  # it is little: read where the lake is written
     being_written: bool = False  # it was written to a moment ago: its last line may not be complete
     spool: Path | None = None  # what came by standard input
+
+    @property
+    def source(self) -> str:
+        """What this is read from, as claims name it: a file by its whole path, anything else by its content's place."""
+        return source_id(self.path) if self.path is not None else str(self.spool)
 
     def undecided(self) -> Task:
         """Return the task as one that reads the whole source, and does not know yet what its sessions are called."""
@@ -231,7 +237,7 @@ def _is_begun(task: Task) -> bool:
     if not task.being_written or task.path is None:
         return False
     with open(task.path, "rb") as file:
-        return not any(b"\n" in piece for piece in iter(lambda: file.read(1 << 20), b""))
+        return not is_compressed(file) and not any(b"\n" in piece for piece in iter(lambda: file.read(1 << 20), b""))
 
 
 def _nobodys(task: Task, report: Report) -> State | None:

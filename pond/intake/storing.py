@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pond.intake import claims
 from pond.intake.commits import Batch, New, Storing
 from pond.intake.reading import Begun, Chunk, Ended, Finished, Frame, Identity, Task
 from pond.intake.request import Summary
@@ -63,6 +64,7 @@ class Intake:
         self._current: dict[str, _Session] = {}  # by task
         self._claims: dict[str, str] = {}  # session -> the task that brought it
         self._deferred: dict[str, Task] = {}
+        self._elsewhere: dict[str, set[str]] = {}  # task -> sessions that another process has claimed
         self._pending = _Pending()
         self._storing = Storing(store)
 
@@ -82,9 +84,17 @@ class Intake:
                 self._pending.ended.append((task, frame))
 
     def deferred(self) -> list[Task]:
-        """Return the sources whose session has an id that another one has, once everything else is stored."""
+        """Return the sources whose session has an id that another one has, once everything else is stored.
+
+        Where another process is storing that one, it is waited for; a source whose turn does not come is reported.
+        """
         self.store()
-        found, self._deferred = list(self._deferred.values()), {}
+        busy = claims.wait(self._store, set().union(*self._elsewhere.values()))
+        for name in [name for name, ids in self._elsewhere.items() if ids & busy]:
+            what = "another process is storing a session with the same id; run this again when it is done"
+            self._summary.report.error("lake-claimed", what, name)
+            del self._deferred[name]
+        found, self._deferred, self._elsewhere = list(self._deferred.values()), {}, {}
         return found
 
     def store(self) -> None:
@@ -105,7 +115,8 @@ class Intake:
 
     def _begun(self, begun: Begun, task: Task) -> _Session:
         row, identity = begun.row, begun.identity
-        names = {row["id"], row.get("parent_session_id", ""), identity.own if identity is not None else ""}
+        # One that is stored under another id than its own is another session than the one that was erased.
+        names = {row["id"], row.get("parent_session_id", "")}
         erased = not self._erased.isdisjoint(map(to_stored, names))
         self._summary.erased += erased
         return _Session(row, task, identity, refused=erased)
@@ -157,14 +168,26 @@ class Intake:
         known = session_ids(self._store, undecided)
         asked = undecided - self._known_ids.keys()
         self._known_ids |= {id: set() for id in asked} | message_ids(self._store, asked)
+        lost = self._claimed_elsewhere([s for s in sessions if s.identity is None and s.id not in known])
         for session in sessions:
+            if session.id in lost and session.identity is None:
+                self._elsewhere.setdefault(session.task.name, set()).add(session.id)
             taken = self._claims.setdefault(session.id, session.task.name) != session.task.name and not self._dry_run
             stored = session.identity is None and (session.id in known or bool(self._known_ids.get(session.id)))
-            if taken or stored or session.task.name in self._deferred:
+            if taken or stored or session.task.name in self._deferred or session.task.name in self._elsewhere:
                 session.refused = True
                 self._deferred[session.task.name] = session.task.undecided()
             elif session.identity is None:
                 session.identity = Identity(session.row["id"], session.row["id"])
+
+    def _claimed_elsewhere(self, new: Iterable[_Session]) -> set[str]:
+        """Claim sessions that the lake does not know; return those that another source has claimed, in any process."""
+        if self._dry_run:
+            return set()
+        wanted: dict[str, str] = {}
+        for session in new:
+            wanted.setdefault(session.id, session.task.source)
+        return claims.claim(self._store, wanted)
 
     def _ended(self, ended: Iterable[tuple[Task, Ended]]) -> dict[str, JsonObject]:
         """Report what happened to sources that are read; return what is to be noted of them."""

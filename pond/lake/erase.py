@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.intake.claims import CLAIM
 from pond.intake.sources import SOURCE
 from pond.lake import find
 from pond.lake.tombstones import Stone, put, stones, take_back
@@ -177,6 +178,7 @@ def _forget_sources(store: Store, ids: Iterable[str]) -> None:
     gone = set(map(from_stored, ids))
     notes = ledger.notes(store, SOURCE)
     ledger.forget(store, SOURCE, [id for id, note in notes.items() if not gone.isdisjoint(note["sessions"])])
+    ledger.forget(store, CLAIM, gone)
 
 
 def forget(store: Store, families: Sequence[Family]) -> int:

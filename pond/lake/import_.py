@@ -11,6 +11,7 @@ from pathlib import Path
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.span import Span
 from pond.intake.arrivals import Arrivals, arrivals
+from pond.intake.identity import same_id
 from pond.sessions import ledger
 from pond.sessions.archive import container
 from pond.sessions.archive.check import check
@@ -77,10 +78,6 @@ def _checked(path: Path, folder: Path) -> Manifest:
     return held
 
 
-def _same_id(own: str, name: str, where: Span) -> Diagnostic:
-    return Diagnostic("lake-same-id", f"another session has the id `{own}`; this one is stored as `{name}`", where)
-
-
 def _merged(
     archive: Store, store: Store, held: Manifest, made: Plan, dry_run: bool, progress: Callable[[float], None]
 ) -> dict[str, int]:
@@ -101,7 +98,7 @@ def _merged(
 
 def _faults(path: Path, made: Plan, arrived: Arrivals) -> list[Diagnostic]:
     where = Span(str(path), 0)
-    faults = [_same_id(from_stored(id), from_stored(arrived.names[id]), where) for id in arrived.aside]
+    faults = [same_id(from_stored(id), from_stored(arrived.names[id]), str(path)) for id in arrived.aside]
     if made.erased:
         message = "sessions that were erased from this lake were left out"
         faults.append(Diagnostic("archive-erased", message, where, count=len(made.erased)))

@@ -12,15 +12,19 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from pond.codec.drift import Drift
+from pond.codec.facts import own_id
+from pond.diagnostics.render import as_json
+from pond.intake.identity import same_id
+from pond.intake.reading import MARK
 from pond.intake.sources import SOURCE
 from pond.lake.erase import unfinished
 from pond.lake.listing import sessions_of
 from pond.lake.retention import Retention, retentions
 from pond.model.json_text import JsonObject
-from pond.sessions import ledger
-from pond.sessions.stored_text import from_micros
+from pond.sessions import ledger, load
+from pond.sessions.stored_text import from_micros, from_stored
 from pond.sessions.tables import MESSAGES, SESSIONS, TABLES
-from pond.substrate import read, upkeep
+from pond.substrate import predicate, read, upkeep
 from pond.substrate.store import Store
 from pond.substrate.upkeep import TableHealth
 
@@ -83,7 +87,7 @@ def checks(store: Store, environ: Mapping[str, str]) -> Checks:
         tables={table.name: upkeep.health(store, table) for table in TABLES},
         embeddings=coverage(store),
         drift=_drift(notes),
-        sources=_sources(notes),
+        sources=_sources(notes, _same_ids(store, notes)),
         orphans=_orphans(store),
         erasing=unfinished(store),
         retention=retentions(environ, time.time(), notes),
@@ -105,7 +109,16 @@ def _drift(notes: Mapping[str, JsonObject]) -> dict[str, int]:
     return dict(sorted(total.items()))
 
 
-def _sources(notes: Mapping[str, JsonObject]) -> Sources:
+def _same_ids(store: Store, notes: Mapping[str, JsonObject]) -> list[JsonObject]:
+    """Return a diagnostic for each session that is stored under another id than its own, however it came in."""
+    ids = [id for id in read.rows(store, SESSIONS, ["id"])["id"].to_pylist() if MARK in from_stored(id)]
+    rows = load.sessions(store, predicate.one_of("id", ids)) if ids else []
+    files: dict[str, str] = {id: note["path"] for note in notes.values() for id in note["sessions"]}
+    apart = [(own_id(row), str(row["id"])) for row in rows if own_id(row) != row["id"]]
+    return [as_json(same_id(own, id, files.get(id, id))) for own, id in apart]
+
+
+def _sources(notes: Mapping[str, JsonObject], same_ids: list[JsonObject]) -> Sources:
     gone = [note for note in notes.values() if note["host"] == platform.node() and not os.path.lexists(note["path"])]
     paths = {note["path"] for note in gone}
     there = (note for note in notes.values() if note["host"] != platform.node() or note["path"] not in paths)
@@ -116,7 +129,7 @@ def _sources(notes: Mapping[str, JsonObject]) -> Sources:
         files=len(notes),
         bytes=sum(note["size"] for note in notes.values()),
         problems=[problem for problem in told if problem["severity"] == "error"],
-        same_ids=[problem for problem in told if problem["code"] == "lake-same-id"],
+        same_ids=same_ids,
         gone=sorted(paths),
         only_here=sorted(only_here),
     )

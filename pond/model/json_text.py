@@ -284,7 +284,7 @@ def _why(error: json.JSONDecodeError, text: str) -> str:
         return "cut off: the JSON text ends in the middle of a value"
     if "\x00" in text[:64]:
         return "expected JSON text, found binary data"
-    return f"{error.msg[0].lower()}{error.msg[1:]} at column {error.colno}"
+    return f"{error.msg[0].lower()}{error.msg[1:].removesuffix(' at')} at column {error.colno}"
 
 
 def nests_deeper(value: Json, levels: int) -> bool:

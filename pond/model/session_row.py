@@ -12,7 +12,7 @@ def is_session(event: JsonObject) -> bool:
     return (
         all(type(event.get(name)) is str and event[name] for name in ("id", "project", "source_agent"))
         and type(pond) is dict
-        and all(type(pond.get(name, "")) is str for name in ("path", "form", "id"))
+        and all(type(pond.get(name, "")) is str for name in ("path", "form", "id", "map"))
         and type(source) is dict
         and type(source.get("beside", {})) is dict
     )

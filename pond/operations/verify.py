@@ -91,6 +91,10 @@ def _died(job: Job) -> Verdict:
     return verdict
 
 
+def _is_file(job: Job) -> bool:
+    return job.path is not None and os.path.isfile(job.path)
+
+
 def _through_lake(jobs: list[Job], request: VerifyRequest, watch: Watch) -> Iterator[tuple[Job, Verdict]]:
     assert request.steps is not None
     if request.steps < 1 or any(job.path is None for job in jobs):
@@ -101,7 +105,9 @@ def _through_lake(jobs: list[Job], request: VerifyRequest, watch: Watch) -> Iter
     def take(settings: Settings, wanted: Request) -> None:
         ingest(settings, wanted, lambda done, total, so_far: watch(Progress("storing", done, total, so_far)))
 
-    paths = {job.path: job for job in jobs if job.path is not None}
+    # What is no file has no records that could grow: it is looked at as it is, and what is wrong with it told.
+    yield from ((job, verify_job(job, request.client, request.project)) for job in jobs if not _is_file(job))
+    paths = {job.path: job for job in jobs if job.path is not None and _is_file(job)}
     wish = Wish(request.client, request.project, request.steps, request.seed)
     for path, verdict in through_lake(list(paths), wish, take):
         yield paths[path], verdict

@@ -31,7 +31,10 @@ def rows(
         handle = store.existing(table)
         if handle is None:
             return _empty(table, columns, row_ids)
-        return scan(handle, columns, where, order=order, limit=limit, row_ids=row_ids).to_table()
+        # Lance cannot order by a column that it is not asked for, where an index finds the rows.
+        asked = dict.fromkeys([*columns, *order])
+        found = scan(handle, list(asked), where, order=order, limit=limit, row_ids=row_ids).to_table()
+        return found.select([*columns, ROW] if row_ids else list(columns))
 
     return steadily(f"reading `{table.name}`", ask, store.forget)
 

@@ -180,7 +180,10 @@ def test_an_ingest_names_a_last_line_that_is_cut_off(tmp_path: Path) -> None:
     assert (done.code, [fault.code for fault in done.errors]) == (1, ["source-not-json"])
 
 
-def test_watch_follows_a_live_session_until_it_is_interrupted(home: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_watch_follows_a_live_session_until_it_is_interrupted(
+    stop: signal.Signals, code: int, home: dict[str, str], tmp_path: Path
+) -> None:
     lines = TOUR.read_bytes().splitlines(keepends=True)
     live = tmp_path / "home/.claude/projects/-home-ada-herbarium" / TOUR.name
     live.write_bytes(b"".join(lines[:10]))
@@ -192,8 +195,8 @@ def test_watch_follows_a_live_session_until_it_is_interrupted(home: dict[str, st
             file.write(b"".join(lines[10:]))
         _until(lambda: len(_messages(lake)) >= len(lines))
     finally:
-        process.send_signal(signal.SIGINT)
-    assert finish(process).code == 130
+        process.send_signal(stop)
+    assert finish(process).code == code
 
 
 def _messages(lake: Path) -> list[object]:

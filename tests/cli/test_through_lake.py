@@ -1,6 +1,7 @@
 """`pond verify --through-lake`: a person's own files, taken through a scratch lake while they grow."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -39,6 +40,16 @@ def test_what_is_wrong_with_a_file_is_told(tmp_path: Path) -> None:
     assert f"{place}:36: source-not-json" in text
     assert f"{tmp_path / 'notes.jsonl'}:1: source-unrecognised" in text
     assert "35 of 35 records came back value-equal." in text
+
+
+def test_what_is_no_file_costs_itself_alone(tmp_path: Path) -> None:
+    shutil.copytree(TOURS[0], tmp_path / "store")
+    os.mkfifo(tmp_path / "store" / "pipe.jsonl")
+    (tmp_path / "store" / "dangling.jsonl").symlink_to(tmp_path / "nowhere")
+    done = pond("verify", "--through-lake", tmp_path / "store")
+    assert done.code == 1
+    assert "35 of 35 records came back value-equal." in done.out.decode()
+    assert [name for name in ("pipe.jsonl", "dangling.jsonl") if name not in done.out.decode()] == []
 
 
 def test_a_difference_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

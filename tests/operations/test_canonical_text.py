@@ -12,6 +12,7 @@ from pond.model.json_text import JsonObject, encode_line
 from pond.restore.restoring import OWN
 from pond.sessions import load
 from tests.cli.command import pond
+from tests.house.tree import ROOT
 from tests.lake.taking import events, store, take_in
 from tests.operations.stored import restored
 
@@ -145,7 +146,7 @@ def test_a_brand_that_pond_does_not_write_needs_to_be_told_for_whom(tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("options", "expected"),
-    [({}, ["foreign-empty"]), ({"pond": {"as": "no-such-kind", "seq": 0}}, ["canonical-broken", "output-empty"])],
+    [({}, ["foreign-empty"]), ({"pond": {"as": "no-such-kind", "seq": 0}}, ["output-empty"])],
     ids=["no-marks", "odd-marks"],
 )
 def test_no_empty_file_stays_behind(options: JsonObject, expected: list[str], tmp_path: Path) -> None:
@@ -158,6 +159,25 @@ def test_no_empty_file_stays_behind(options: JsonObject, expected: list[str], tm
     assert [*(tmp_path / "out").rglob("*.jsonl")] == []
     done = pond("convert", file, "--to", "claude-code", "-o", tmp_path / "one.jsonl")
     assert (done.code, (tmp_path / "one.jsonl").exists()) == (bool(done.errors), False)
+
+
+@pytest.mark.parametrize(
+    "marks", [None, [], {}, {"as": "no-such-kind"}, {"as": 7}, {"as": "user", "seq": "x"}, {"as": "user", "seq": -1}],
+    ids=repr,
+)  # fmt: skip
+def test_what_could_not_be_written_back_is_refused_when_it_comes(marks: Any, tmp_path: Path) -> None:
+    log = next((ROOT / "adapters/claude_code/fixtures/tour").rglob("*.jsonl"))
+    whole = pond("convert", log, "--to", "canonical").out
+    own = json.loads(whole.splitlines()[0])["id"]
+    added = [message("added", session_id=own, options={} if marks is None else {"pond": marks})]
+    added.append(text("added:0", "added", "written by hand", own))
+    file = tmp_path / "events.jsonl"
+    file.write_bytes(whole + b"".join(map(encode_line, added)))
+    done = pond("ingest", file, "--lake", tmp_path / "lake")
+    assert [fault.code for fault in done.errors] == ["canonical-broken"]
+    assert pond("restore", "--all", "--lake", tmp_path / "lake", "-o", tmp_path / "out").code == 0
+    (restored,) = (tmp_path / "out").rglob("*.jsonl")
+    assert len(restored.read_bytes().splitlines()) == len(log.read_bytes().splitlines())
 
 
 def test_repeated_records_are_counted(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import os
+import platform
 import shutil
+import subprocess
 from collections.abc import Iterable
 from itertools import permutations
 from pathlib import Path
@@ -10,13 +12,16 @@ from typing import Any
 
 import pytest
 
+from pond.intake import claims
+from pond.intake.sources import SOURCE
+from pond.lake.erase import erase, family
 from pond.lake.status import checks
 from pond.model.json_text import encode_line
 from pond.sessions import ledger, load
 from pond.sessions.rows import Rows
 from pond.sessions.tables import MESSAGES, SESSIONS
 from pond.substrate import read, write
-from tests.cli.command import pond
+from tests.cli.command import finish, pond, start
 from tests.lake.taking import contents, store, take_in, versions
 from tests.laws.passage import read as read_file
 from tests.laws.rows import HEADER, PROJECT, TIME, prompt, turn
@@ -469,3 +474,75 @@ def test_a_file_that_is_rewritten_while_it_is_read_is_not_stored_as_two_halves(
     assert is_back(lake, file)
     if count < 1000:  # nothing of it had gone out
         assert len(contents(lake)["messages"]) == count + 1 + stored
+
+
+# --- interrupted, and at the same moment -----------------------------------------------------------------------------
+
+
+def rollout(home: Path, *texts: str) -> Path:
+    """Write a Codex rollout with the same id that says these texts."""
+    head = {**HEADER, "payload": {"id": OWN, "timestamp": TIME, "cwd": PROJECT}}
+    return put(home / f"sessions/2026/03/14/rollout-2026-03-14T08-00-00-{OWN}.jsonl", [head, *map(prompt, texts)])
+
+
+def leave_rows(lake: Path, file: Path) -> None:
+    """Store a file as a process does that dies before it stores the session itself."""
+    take_in(lake, file)
+    write.erase(store(lake), SESSIONS, f"id = '{OWN}'")
+    ledger.forget(store(lake), SOURCE, list(ledger.notes(store(lake), SOURCE)))
+
+
+@pytest.mark.parametrize("first", ["claude-code", "codex"])
+def test_rows_that_an_interrupted_run_left_belong_to_their_client(first: str, tmp_path: Path, lake: Path) -> None:
+    files = [put(at(tmp_path), rows("one", "two")), rollout(tmp_path, "three", "four", "five")]
+    if first == "codex":
+        files.reverse()
+    leave_rows(lake, files[0])
+    take_in(lake, files[1])
+    assert is_back(lake, files[1])
+    take_in(lake, files[0])
+    assert all(is_back(lake, file) for file in files)
+
+
+def test_a_session_that_another_process_stores_is_waited_for(
+    tmp_path: Path, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims, "_PATIENCE", 0.3)
+    file = put(at(tmp_path), rows("one"))
+    take_in(lake, put(at(tmp_path, OTHER), rows("any", session=OTHER)))
+    with subprocess.Popen(["sleep", "60"]) as other:
+        claim = {"by": "elsewhere", "host": platform.node(), "pid": other.pid, "at": 0}
+        ledger.note(store(lake), claims.CLAIM, {OWN: claim})
+        assert [fault.code for fault in take_in(lake, file).report.faults] == ["lake-claimed"]
+        assert load.session(store(lake), OWN) is None
+        other.kill()
+    assert not take_in(lake, file).report.faults
+    assert is_back(lake, file)
+
+
+def test_two_processes_that_bring_one_id_store_two_sessions(tmp_path: Path, lake: Path) -> None:
+    take_in(lake, put(at(tmp_path, OTHER), rows("any", session=OTHER)))
+    files = [put(at(tmp_path / name), rows(*(f"{name} {n}" for n in range(40)))) for name in ("a", "b", "c")]
+    running = [start("ingest", file, "--lake", lake) for file in files]
+    assert [finish(process).code for process in running] == [0, 0, 0]
+    assert all(is_back(lake, file) for file in files)
+    assert len({id for file in files for id in sessions_of(lake, file)}) == 3
+
+
+def test_a_session_with_the_id_of_an_erased_one_goes_on_growing(tmp_path: Path, lake: Path) -> None:
+    one, other = put(at(tmp_path / "x"), rows("one")), put(at(tmp_path / "y"), rows("two"))
+    take_in(lake, one, other)
+    first = next(file for file in (one, other) if sessions_of(lake, file) == [OWN])
+    second = other if first is one else one
+    erase(store(lake), [family(store(lake), OWN)])
+    put(second, [*map(json.loads, second.read_bytes().splitlines()), *rows("three")])
+    assert take_in(lake, one, other).erased == 1
+    assert is_back(lake, second)
+    assert len(records_of(lake, sessions_of(lake, second)[0])) == 2
+
+
+def test_status_names_every_session_under_another_id(tmp_path: Path, lake: Path) -> None:
+    take_in(lake, put(at(tmp_path / "x"), rows("one")))
+    assert pond("ingest", "-", "--lake", lake, stdin=b"".join(map(encode_line, rows("two")))).code == 0
+    (problem,) = checks(store(lake), {}).sources.same_ids
+    assert problem["code"] == "lake-same-id"

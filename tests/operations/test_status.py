@@ -97,14 +97,13 @@ def refused(path: Path) -> dict[str, Any]:
 
 
 def test_sources_are_summed_and_looked_for(there: Store, tmp_path: Path) -> None:
-    same_id = as_json(Diagnostic("lake-same-id", "stored as `a~1`", Span("/gone/1", 0)))
     kept = tmp_path / "kept.jsonl"
     kept.touch()
     dangling = tmp_path / "dangling.jsonl"
     dangling.symlink_to(tmp_path / "nowhere")
     notes = {
         "1": note(str(kept), ["a", "b"], problems=[refused(kept)], drift={"say/x": 3}),
-        "2": note("/gone/1", ["b", "c"], problems=[same_id], drift={"say/x": 1, "do/y": 5}),
+        "2": note("/gone/1", ["b", "c"], drift={"say/x": 1, "do/y": 5}),
         "3": note("/gone/2", ["d"]),
         "4": note("/gone/1", ["c"], host="another"),  # nobody can look there
         "5": note("/elsewhere", ["f"], host="another"),
@@ -113,7 +112,7 @@ def test_sources_are_summed_and_looked_for(there: Store, tmp_path: Path) -> None
     ledger.note(there, SOURCE, notes)
     found = checks(there, NOTHING)
     assert (found.sources.files, found.sources.bytes) == (6, 60)
-    assert (found.sources.problems, found.sources.same_ids) == ([refused(kept)], [same_id])
+    assert (found.sources.problems, found.sources.same_ids) == ([refused(kept)], [])
     assert found.sources.gone == ["/gone/1", "/gone/2"]
     assert found.sources.only_here == ["d"]  # `b` is in a file that is there, `c` in one that may be
     assert found.drift == {"do/y": 5, "say/x": 4}
