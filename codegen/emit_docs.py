@@ -29,6 +29,7 @@ from pond.config.kinds import Options
 from pond.config.listing import as_text
 from pond.config.settings import SETTINGS, Setting
 from pond.diagnostics.codes import CODES, Code
+from pond.diagnostics.failures import REASONS, Failure
 
 EXAMPLES = Path("schema/examples")
 _LONGEST_EXAMPLE = 48
@@ -39,6 +40,7 @@ def targets() -> dict[Path, str]:
     return {
         REFERENCE / "types.md": types_page(read_model(canonical_bundle()), read_model(wire_bundle())),
         REFERENCE / "errors.md": errors_page(CODES),
+        REFERENCE / "request-errors.md": failures_page(Failure, REASONS),
         REFERENCE / "configuration.md": settings_page(SETTINGS.values()),
     }
 
@@ -76,6 +78,28 @@ def errors_page(codes: Mapping[str, Code]) -> str:
     for _, each in sorted(codes.items()):
         lines += [f"## {each.code}", "", f"{each.severity}: {each.meaning}", "", f"**Why.** {each.why}", ""]
         lines += ["```text", each.example.rstrip("\n"), "```", "", f"**What to do.** {each.fix}", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def failures_page(failures: Iterable[Failure], reasons: Mapping[str, str]) -> str:
+    """Return the page on what a request can be answered with instead of a response."""
+    lines = [
+        f"<!-- {MARK} from pond/diagnostics/failures.py; do not edit. -->",
+        "",
+        "# Errors of requests",
+        "",
+        'Every error has the same shape: `{"error": {"code": …, "message": …, "details": {…}}}`. The codes are a closed set, and the code alone says',
+        "whether trying again can help.",
+        "",
+        *_table(
+            ("code", "HTTP status", "try again"),
+            ((f"`{each.code}`", str(each.status), "yes" if each.retry else "no") for each in failures),
+        ),
+        "",
+        "`details.reason` says more. This list grows: whoever meets a reason that it does not know goes by the code.",
+        "",
+        *_table(("reason", "meaning"), ((f"`{name}`", meaning) for name, meaning in reasons.items())),
+    ]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pond.substrate.store import Store
     from pond.types import IngestedSession, IngestResponse, RejectedEvent
 
-MOST_EVENTS = 10_000  # in one request
+MOST_EVENTS = 10_000  # in one request from outside
 _FIELDS = {"protocol_version", "namespace", "events"}
 
 
@@ -45,14 +45,14 @@ def events_of(body: object) -> IngestEvents:
         raise _refusal("missing-field", "`events` is missing", "$.events")
     if type(events) is not list or not events:
         raise _refusal("wrong-type", "`events` must be a list of events", "$.events")
+    if len(events) > MOST_EVENTS:
+        what = f"a batch has {MOST_EVENTS} events at most, this one has {len(events)}"
+        raise RequestError(Failure.VALIDATION_FAILED, "batch-too-large", what, most=MOST_EVENTS)
     return IngestEvents(events, namespace)
 
 
 def ingest_events(service: Service, request: IngestEvents) -> IngestResponse:
     """Store what is new of a batch; the same events again are no new ones."""
-    if len(request.events) > MOST_EVENTS:
-        what = f"a batch has {MOST_EVENTS} events at most, this one has {len(request.events)}"
-        raise RequestError(Failure.VALIDATION_FAILED, "batch-too-large", what, most=MOST_EVENTS)
     from pond.intake.ingest import ingest
     from pond.intake.request import Request
 

@@ -1,0 +1,1 @@
+"""What `import pond` offers: the operations as plain Python."""

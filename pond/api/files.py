@@ -1,0 +1,168 @@
+"""Session files: read them as events, write events as files, convert, compare."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Literal, cast
+
+from pond.codec.batch import Job
+from pond.codec.convert import Order, open_input
+from pond.codec.detect import detect as detect_client
+from pond.codec.registry import CANONICAL, adapter
+from pond.codec.report import Report
+from pond.codec.source import LineSource
+from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
+from pond.model.json_text import encode_line
+from pond.operations.convert import ConvertRequest
+from pond.operations.convert import convert as run_convert
+from pond.operations.verify import Verified, VerifyRequest
+from pond.operations.verify import verify as run_verify
+
+if TYPE_CHECKING:
+    from pond.portable.loss import Loss
+    from pond.types import Event
+
+Place = str | os.PathLike[str]
+OnLoss = Literal["warn", "raise", "ignore"]
+_ON_LOSS = ("warn", "raise", "ignore")
+
+
+class Events:
+    """The canonical events of a file, read as they are asked for: each session, its messages, and their parts.
+
+    What is wrong with single records is in `faults` once they are read; the rest still comes.
+    """
+
+    def __init__(self, path: Place, client: str | None = None, project: str | None = None) -> None:
+        _known(client)
+        self.path, self._order = Path(path), Order(CANONICAL, client, project)
+        self.client: str | None = client
+        self._report = Report()
+
+    @property
+    def faults(self) -> list[Diagnostic]:
+        """What was reported so far."""
+        return list(self._report.faults)
+
+    def __iter__(self) -> Iterator[Event]:
+        """Read the file from its start; raise SourceFault where it cannot be read at all."""
+        self._report = Report()
+        with Job(self.path, str(self.path)).open() as file:
+            source = open_input(file, str(self.path), self.path, self._order, self._report)
+            self.client = source.client
+            for session in source.sessions:
+                yield cast("Event", session.row)
+                for events in session.groups:
+                    yield from cast("list[Event]", events)
+
+
+def read(path: Place, *, client: str | None = None, project: str | None = None) -> Events:
+    """Return the canonical events of a session file; the client is recognised where it is not named."""
+    return Events(path, client, project)
+
+
+def detect(path: Place) -> str | None:
+    """Return the client whose session file this is, `canonical`, or None; raise SourceFault where it cannot be read."""
+    with Job(Path(path), str(path)).open() as file:
+        return detect_client(LineSource(file, str(path), Path(path)))
+
+
+class Conversion:
+    """What a conversion made and what it could not take along."""
+
+    def __init__(self, report: Report, data: bytes | None, output: Path | None) -> None:
+        self.report, self.data, self.output = report, data, output
+
+    @property
+    def losses(self) -> list[Loss]:
+        """Every value that did not reach the target, with its reason."""
+        return [loss for losses in self.report.losses for loss in losses.all()]
+
+    @property
+    def faults(self) -> list[Diagnostic]:
+        """What is wrong with the source, or could not be written."""
+        return list(self.report.faults)
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions were read."""
+        return self.report.sessions
+
+    @property
+    def resume(self) -> list[str]:
+        """How to continue with each session in the client it was written for: the command."""
+        return [each.command for each in self.report.resumes]
+
+
+def convert(
+    source: Place,
+    *,
+    to: str,
+    output: Place | None = None,
+    client: str | None = None,
+    project: str | None = None,
+    on_loss: OnLoss = "warn",
+    keep_origin: bool = False,
+    map_paths: Mapping[str, str] | None = None,
+) -> Conversion:
+    """Convert a session file, or a folder of them, for a client or to canonical events.
+
+    Without `output` the result is in `data`; several sessions of a client need a directory. With `on_loss="raise"` a
+    session that would lose conversation is not written, and the fault says so.
+    """
+    _known(to, client)
+    if on_loss not in _ON_LOSS:
+        raise UsageError(Diagnostic("usage", f"unknown on_loss `{on_loss}`", help=f"one of {', '.join(_ON_LOSS)}"))
+    order = Order(to, client, project, on_loss, keep_origin, tuple((map_paths or {}).items()))
+    out = io.BytesIO()
+    place = None if output is None else os.fspath(output)
+    done = run_convert(ConvertRequest([os.fspath(source)], order, place, processes=1), out)
+    if done.missing:
+        raise SourceFault(*done.report.diagnostics)
+    return Conversion(done.report, None if place else out.getvalue(), None if place is None else Path(place))
+
+
+def write(events: Iterable[Event], output: Place, *, to: str | None = None) -> Conversion:
+    """Write canonical events as session files below a directory: each session's own client's, or another's."""
+    _known(to)
+    target, report = os.path.join(os.fspath(output), ""), Report()
+    with tempfile.TemporaryDirectory(prefix="pond-") as folder:
+        for client, text in _spooled(events, Path(folder)).items():
+            report.add(convert(text, to=to or client, client=CANONICAL, output=target).report)
+    return Conversion(report, None, Path(output))
+
+
+def _spooled(events: Iterable[Event], folder: Path) -> dict[str, Path]:
+    """Return canonical text of the sessions, by client."""
+    found: dict[str, Path] = {}
+    client = ""
+    with ExitStack() as opened:
+        files: dict[str, BinaryIO] = {}
+        for event in events:
+            if event["kind"] == "session":
+                client = event["source_agent"]
+            if client not in files:
+                found[client] = folder / f"{len(files)}.canonical.jsonl"
+                files[client] = opened.enter_context(open(found[client], "wb"))
+            files[client].write(encode_line(event))
+    return found
+
+
+def verify(
+    *paths: Place, client: str | None = None, project: str | None = None, through_lake: bool = False, seed: int = 0
+) -> Verified:
+    """Compare session files with what comes back from canonical, or from a scratch lake that they grow into."""
+    steps = 3 if through_lake else None
+    return run_verify(VerifyRequest([os.fspath(path) for path in paths], client, project, steps, seed))
+
+
+def _known(*names: str | None) -> None:
+    """Raise UsageError for a client that there is none of."""
+    for name in names:
+        if name not in (None, CANONICAL):
+            adapter(name)
