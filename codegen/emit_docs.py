@@ -88,8 +88,8 @@ def failures_page(failures: Iterable[Failure], reasons: Mapping[str, str]) -> st
         "",
         "# Errors of requests",
         "",
-        'Every error has the same shape: `{"error": {"code": …, "message": …, "details": {…}}}`. The codes are a closed set, and the code alone says',
-        "whether trying again can help.",
+        "Every error has the same shape, an object `error` with `code`, `message` and `details`. The codes are a",
+        "closed set, and the code alone says whether trying again can help.",
         "",
         *_table(
             ("code", "HTTP status", "try again"),

@@ -32,8 +32,7 @@ class Snapshot:
         handle = store.renewed(table)  # snapshots of several tables keep the order in which they were taken
         self.table = table
         self._handle = steadily(f"opening `{table.name}`", lambda: handle.checkout_version(handle.version))
-
-        self._rows = int(self._handle.count_rows())
+        self._rows = steadily(f"counting `{table.name}`", lambda: int(self._handle.count_rows()))
 
     def __len__(self) -> int:
         return self._rows
@@ -49,11 +48,26 @@ class Snapshot:
         return self._handle.schema
 
     def described(self, where: str | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that fit with their row ids; of a payload only its description, which holds its size."""
-        yield from scan(
-            self._handle, self.table.schema.names, where, row_ids=True, batch_size=_ROWS,
+        """Yield the rows that fit with their row ids; of a payload only its description, which holds its size.
+
+        A version does not change: where reading fails for a passing reason, it goes on after the rows it has given.
+        """
+        done, stream = 0, self._stream(where, 0)
+
+        def again() -> None:
+            nonlocal stream
+            stream = self._stream(where, done)
+
+        while (batch := steadily(f"reading `{self.table.name}`", lambda: next(stream, None), again)) is not None:
+            done += batch.num_rows
+            yield batch
+
+    def _stream(self, where: str | None, offset: int) -> Iterator[pa.RecordBatch]:
+        found: Iterator[pa.RecordBatch] = scan(
+            self._handle, self.table.schema.names, where, row_ids=True, batch_size=_ROWS, offset=offset or None,
             batch_readahead=_AHEAD, io_buffer_size=_READ_BUFFER, blob_handling="blobs_descriptions",
         ).to_batches()  # fmt: skip
+        return found
 
     def batches(self, where: str | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows that fit, as they may be written again."""

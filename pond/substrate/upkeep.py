@@ -103,7 +103,7 @@ def compact(store: Store, table: Table, *, beyond: int = 1) -> bool:
 
     Rows that an index knows and rows that it does not stay apart: fold the indexes first to get the fewest fragments.
     """
-    if len(store.handle(table).get_fragments()) <= beyond:
+    if _on(store, table, "looking at", lambda handle: len(handle.get_fragments())) <= beyond:
         return False
     done = _on(store, table, "compacting", lambda handle: handle.optimize.compact_files())
     return bool(done.fragments_removed)
@@ -140,9 +140,13 @@ def _remove_begun(store: Store, table: Table) -> None:
     """Delete what a killed writer left under a name of the moment, which no version and no clean-up knows."""
     begun = [path for path in leftovers(store, table) if PurePosixPath(path).name.startswith(_BEGUN)]
     if begun:
-        files = store.handle(table).new_file_session()
-        for path in begun:
-            files.delete_file(path)
+        _on(store, table, "cleaning", partial(_delete, paths=begun))
+
+
+def _delete(handle: Any, paths: Iterable[str]) -> None:
+    files = handle.new_file_session()
+    for path in paths:
+        files.delete_file(path)
 
 
 def purge(store: Store, table: Table, *, alone: bool = False) -> list[str]:

@@ -14,6 +14,7 @@ BUILT = {
     "Adapters": "adapter",
     "Storage substrate": "lance",
     "Session datasets": "session",
+    "Protocol": "wire",
 }
 KNOWN = {rule for entries in PAGE.values() for rule in entries}
 DEMANDED = [
