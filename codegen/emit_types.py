@@ -1,13 +1,12 @@
 """Emit the pydantic types."""
 
 import json
-import subprocess
-import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
 from codegen.emit_schema import wire_bundle
+from codegen.layout import laid_out, run
 from codegen.output import MARK
 
 TYPES = Path("pond/model/_generated.py")
@@ -43,14 +42,14 @@ def targets() -> dict[Path, str]:
     """Return the module of types by path: the canonical definitions, then those of the wire."""
     generator = f"datamodel-code-generator {version('datamodel-code-generator')}"
     header = f"# {MARK} from schema/ with {generator}; do not edit.\n# ruff: noqa: E501\n"
-    return {TYPES: header + _lay_out(_generate())}
+    return {TYPES: header + laid_out(_generate())}
 
 
 def _generate() -> str:
     with tempfile.TemporaryDirectory() as folder:
         source, output = Path(folder, "pond.json"), Path(folder, "types.py")
         source.write_text(json.dumps(wire_bundle()), encoding="utf-8")
-        _run("datamodel_code_generator", f"--input={source}", f"--output={output}", *_FLAGS)
+        run("datamodel_code_generator", f"--input={source}", f"--output={output}", *_FLAGS)
         return _without_header(output.read_text(encoding="utf-8"))
 
 
@@ -59,20 +58,3 @@ def _without_header(text: str) -> str:
     lines = text.splitlines(keepends=True)
     first = next(index for index, line in enumerate(lines) if not line.startswith("#"))
     return "".join(lines[first:])
-
-
-def _lay_out(text: str) -> str:
-    # `--isolated`: the result depends on the pinned version of ruff only, not on who calls from where.
-    base = ("--isolated", "--line-length=120", "--target-version=py311")
-    first_party = 'lint.isort.known-first-party=["pond"]'
-    sorted_imports = _run("ruff", "check", *base, "--select=I", f"--config={first_party}", "--fix", "-", stdin=text)
-    return _run("ruff", "format", *base, "-", stdin=sorted_imports)
-
-
-def _run(module: str, *arguments: str, stdin: str | None = None) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", module, *arguments], input=stdin, capture_output=True, text=True, encoding="utf-8"
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"{module} failed:\n{done.stderr}")
-    return done.stdout

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pond.diagnostics.diagnostic import Diagnostic
-from pond.model.event_shape import ALLOWED, misfit
+from pond.model._tables import ALLOWED
+from pond.model.event_shape import misfit
 from pond.model.json_text import Json, JsonObject
 from pond.model.session_row import is_session
 

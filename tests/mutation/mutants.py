@@ -9,8 +9,7 @@ from pathlib import Path
 from lark import Lark, Token, Tree
 
 from pond.lang import parse as language
-from pond.lang.fields import fields_of
-from pond.lang.plan import PART_TYPES
+from pond.lang.fields import PART_TYPES, fields_of
 
 # Constructs that can be left out, and what to call that.
 _DELETED = {

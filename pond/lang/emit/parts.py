@@ -7,7 +7,8 @@ from contextlib import nullcontext
 
 from pond.lang.emit.claims import Emitter
 from pond.lang.emit.source import delete_at, proved_by
-from pond.lang.plan import ITEM_KEY, NO_FALLBACK, PART_TYPES, Keys, PartPlan, Rule
+from pond.lang.fields import PART_TYPES
+from pond.lang.plan import ITEM_KEY, NO_FALLBACK, Keys, PartPlan, Rule
 
 Fields = list[tuple[str, str]]  # the keys of an object and the expressions of their values, in order
 

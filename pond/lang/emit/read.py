@@ -17,7 +17,8 @@ from pond.lang.emit.source import (
     set_of,
     variable_for,
 )
-from pond.lang.plan import CARRY, NO_FALLBACK, ROLES, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, SpanPlan, dotted
+from pond.lang.fields import ROLES
+from pond.lang.plan import CARRY, NO_FALLBACK, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, SpanPlan, dotted
 
 
 class Reader(PartEmitter):

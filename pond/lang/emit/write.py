@@ -6,20 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pond.lang.emit.source import Source, variable_for
-from pond.lang.plan import (
-    ITEM_KEY,
-    NO_FALLBACK,
-    PART_TYPES,
-    ROLES,
-    ImpliedRule,
-    Keys,
-    KindPlan,
-    ListPlan,
-    PartPlan,
-    Plan,
-    Rule,
-    dotted,
-)
+from pond.lang.fields import PART_TYPES, ROLES
+from pond.lang.plan import ITEM_KEY, NO_FALLBACK, ImpliedRule, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, dotted
 
 
 @dataclass(frozen=True, slots=True)

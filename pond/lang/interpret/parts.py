@@ -5,21 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pond.lang.context import Reading
+from pond.lang.fields import PART_TYPES
 from pond.lang.interpret.fields import check_known, convert, imply, keep_spelling
 from pond.lang.interpret.record_paths import get, holds, prune, put, take
-from pond.lang.plan import (
-    ITEM_KEY,
-    NO_FALLBACK,
-    PART_TYPES,
-    Keys,
-    KindPlan,
-    ListPlan,
-    PartPlan,
-    Plan,
-    Rule,
-    SpanPlan,
-    dotted,
-)
+from pond.lang.plan import ITEM_KEY, NO_FALLBACK, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, SpanPlan, dotted
 from pond.lang.runtime import MISSING, kind_of
 from pond.lang.spans import INJECTED
 from pond.model.json_text import Json, JsonObject

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pond.lang.context import Reading
+from pond.lang.fields import ROLES
 from pond.lang.interpret.fields import check_known, convert, imply, keep_spelling
 from pond.lang.interpret.parts import PartMaker, fit, read_list, said_of
 from pond.lang.interpret.record_paths import get, holds, prune, put, take
-from pond.lang.plan import CARRY, NO_FALLBACK, ROLES, KindPlan, Plan, dotted
+from pond.lang.plan import CARRY, NO_FALLBACK, KindPlan, Plan, dotted
 from pond.lang.runtime import MISSING, kind_of, repeat_event
 from pond.model.json_text import JsonObject
 

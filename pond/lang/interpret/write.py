@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from pond.lang.context import Writing
 from pond.lang.conversions import CONVERSIONS, NO_MARK
+from pond.lang.fields import PART_TYPES, ROLES
 from pond.lang.interpret.record_paths import get, put
-from pond.lang.plan import (
-    ITEM_KEY,
-    NO_FALLBACK,
-    PART_TYPES,
-    ROLES,
-    ImpliedRule,
-    KindPlan,
-    ListPlan,
-    PartPlan,
-    Plan,
-    Rule,
-    dotted,
-)
+from pond.lang.plan import ITEM_KEY, NO_FALLBACK, ImpliedRule, KindPlan, ListPlan, PartPlan, Plan, Rule, dotted
 from pond.lang.runtime import MISSING, Broken
 from pond.model.json_text import Json, JsonObject
 
