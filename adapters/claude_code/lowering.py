@@ -8,9 +8,9 @@ from pond.model.json_text import MAX_DEPTH, JsonObject, encode, nests_deeper
 from pond.portable import origin
 from pond.portable.blocks import PDF, is_address, is_image
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Rewound, Said, Title
+from pond.portable.inserted import left_out, tagged
 from pond.portable.loss import Losses
 from pond.portable.lowering import Group, Lowering, as_uuid, uuid_of
-from pond.portable.marks import left_out, marked
 from pond.portable.outline import of
 
 _IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
@@ -126,7 +126,7 @@ class ClaudeCodeLowering(Lowering):
             return part
         kind = part["media_type"]
         self.losses.add("file-left-out", item.id, part["id"], item.line, kind, len(part["data"]))
-        note = marked(left_out(f"a file ({part.get('file_name', kind)})"), self.heading.source_agent)
+        note = tagged(left_out(f"a file ({part.get('file_name', kind)})"), self.heading.source_agent)
         return {"kind": "part", "id": part["id"], "type": "text", "text": note, "options": {}}
 
     def _row(

@@ -9,9 +9,9 @@ from pond.model.json_text import Json, JsonObject, encode_plain
 from pond.portable import origin
 from pond.portable.blocks import is_address, is_image
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Rewound, Said, Title
+from pond.portable.inserted import WRITER, is_tagged, left_out, tagged
 from pond.portable.loss import Losses
 from pond.portable.lowering import Group, Lowering
-from pond.portable.marks import WRITER, is_marked, left_out, marked
 from pond.portable.outline import of
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -82,7 +82,7 @@ class CodexLowering(Lowering):
         if item.human or not self._listed:
             self._listed = True  # without such an event the client does not find the session by itself
             texts = [part["text"] for part in parts if part["type"] == "text"]
-            text = "\n".join([text for text in texts if not is_marked(text)] or texts)
+            text = "\n".join([text for text in texts if not is_tagged(text)] or texts)
             groups.append(_event(item.time, {"type": "user_message", "message": text, "images": []}))
         return groups
 
@@ -95,7 +95,7 @@ class CodexLowering(Lowering):
         else:
             kind = part["media_type"]
             self.losses.add("file-left-out", item.id, part["id"], item.line, kind, len(part["data"]))
-            note = marked(left_out(f"a file ({part.get('file_name', kind)})"), self.heading.source_agent)
+            note = tagged(left_out(f"a file ({part.get('file_name', kind)})"), self.heading.source_agent)
             return {"kind": "part", "id": part["id"], "type": "text", "text": note, "options": {}}
         return part
 

@@ -10,7 +10,7 @@ from pond.lang.runtime import CARRIED, LISTED
 from pond.model.compressed import SUFFIX, first_bytes
 from pond.model.json_text import JsonObject, encode
 from pond.portable.conversation import ASSISTANT, USER, Rewound, Said, Title
-from pond.portable.marks import OPEN, WRITER
+from pond.portable.inserted import OPEN, WRITER
 from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
 
 _NOTED = ("thread_name_updated", "thread_rolled_back", "agent_reasoning")

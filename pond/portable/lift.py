@@ -8,9 +8,9 @@ from pond.lang.runtime import CARRIED, LISTED
 from pond.model.json_text import Json, JsonObject
 from pond.portable.blocks import PDF, portable_result
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Item, Rewound, Said, Title
+from pond.portable.inserted import STUB, tagged, untagged
 from pond.portable.leftover import left_over, name_and_size
 from pond.portable.loss import Losses
-from pond.portable.marks import STUB, marked, unmarked
 from pond.portable.outline import Compact, Note, Outline, Recall, Record, text_of
 from pond.portable.pairing import Pairing
 from pond.portable.queue import Prompt, Queue, Queued
@@ -299,12 +299,12 @@ class Lift:
         if said.role == ASSISTANT:
             self.losses.add("harness-message", said.id, part["id"], said.line, size=len(text))
             return None
-        text = unmarked(text)
+        text = untagged(text)
         if text.lstrip().startswith(self.outline.renewed):
             self.losses.add("context-renewed", said.id, part["id"], said.line, size=len(text))
             return None
         self.losses.add("context-marked", said.id, part["id"], said.line, size=len(text))
-        return {"kind": "part", "id": part["id"], "type": "text", "text": marked(text, self._agent), "options": {}}
+        return {"kind": "part", "id": part["id"], "type": "text", "text": tagged(text, self._agent), "options": {}}
 
     def _reasoning(self, part: JsonObject, said: Said) -> JsonObject | None:
         text = part.get("text")
