@@ -8,6 +8,7 @@ from itertools import count
 from pond.codec.report import Report
 from pond.codec.source import LineSource, whole_line
 from pond.model.event_shape import shaped
+from pond.model.instants import normalise
 from pond.model.json_text import EVENT_DEPTH, JsonObject, NotJson, decode
 from pond.model.validate import Validator
 
@@ -115,6 +116,7 @@ class CanonicalReader:
             report.error(error.code, str(error), name, number)
             return None
         if type(event) is dict and event.get("kind") in _KINDS:
+            normalise(event)
             return event
         self._broken("expected an event with `kind` session, message or part")
         return None
@@ -139,6 +141,7 @@ class CanonicalReader:
                 continue
             if events and (event["kind"] == "session" or (event["kind"] == "message" and not _continues(event))):
                 break
+            normalise(event)
             events.append(event)
         return events
 

@@ -6,8 +6,8 @@ from types import ModuleType
 from typing import BinaryIO
 
 from pond.codec.reader import SessionReading, Taker
-from pond.lang.conversions import instant
 from pond.lang.runtime import CARRIED
+from pond.model.instants import instant
 from pond.model.json_text import MAX_DEPTH, JsonObject, encode
 
 _TIME = len("2026-01-02T03:04:05.678Z")

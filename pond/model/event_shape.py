@@ -6,16 +6,15 @@ characters and numbers beyond a double included.
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
 
 import msgspec
 import orjson
 
-from pond.model._tables import ALLOWED, MESSAGES, NOT_EMPTY, PARTS, PROVENANCES, SESSION, TIME, TIMES, Fields
+from pond.model._tables import ALLOWED, MESSAGES, NOT_EMPTY, PARTS, PROVENANCES, SESSION, TIMES, Fields
+from pond.model.instants import is_canonical
 from pond.model.json_text import LONG, Json, JsonObject
 
-_is_time = re.compile(TIME).fullmatch
 _ANY = object
 
 # A field, and what is wrong with it.
@@ -61,7 +60,7 @@ def _misfit(event: JsonObject, fields: Fields) -> Misfit | None:
             return name, f"expected {_name(known)}, found {_name(type(value))}"
         if name in NOT_EMPTY and not value:
             return name, "expected a name, found nothing"
-        if name in TIMES and not _is_time(value):
+        if name in TIMES and not is_canonical(value):
             return name, f"expected a time like 2026-01-02T03:04:05.678Z, found {value!r}"
     return None
 
@@ -88,7 +87,7 @@ def shaped(line: bytes) -> JsonObject | None:
         return None
     try:
         event: JsonObject = decoder.decode(line)
-        if "timestamp" in event and not _is_time(event["timestamp"]):
+        if "timestamp" in event and not is_canonical(event["timestamp"]):
             return None
         # A field that is none of its own is gone by now, and shows as a difference.
         return event if _dumps(event, None, _NEWLINE) == line else None
