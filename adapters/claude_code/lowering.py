@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from pond.lang.runtime import CARRIED
 from pond.model.json_text import MAX_DEPTH, JsonObject, encode, nests_deeper
+from pond.model.marks import ABSENT, AS, POND, SHAPE
 from pond.portable import origin
 from pond.portable.blocks import PDF, is_address, is_image
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Rewound, Said, Title
@@ -19,10 +21,10 @@ _LONGEST_SLUG = 200
 # Levels of a call's arguments: they lie in record, message, content and block; their innermost value is one too.
 _DEEPEST_INPUT = MAX_DEPTH - 5
 # Marks are read and never written to: one object for all records of a kind.
-_USER: JsonObject = {"as": USER}
-_PLAIN: JsonObject = {"as": USER, "shape": {"message.content": "string"}}
-_ASSISTANT: JsonObject = {"as": ASSISTANT}
-_CARRY: JsonObject = {"as": "carry", "absent": ["uuid", "timestamp", "cwd"]}
+_USER: JsonObject = {AS: USER}
+_PLAIN: JsonObject = {AS: USER, SHAPE: {"message.content": "string"}}
+_ASSISTANT: JsonObject = {AS: ASSISTANT}
+_CARRY: JsonObject = {AS: CARRIED, ABSENT: ["uuid", "timestamp", "cwd"]}
 
 
 class ClaudeCodeLowering(Lowering):
@@ -122,7 +124,7 @@ class ClaudeCodeLowering(Lowering):
         if part["type"] != "file" or (label := _file_label(part)) == "image":
             return part
         if label:
-            part["options"] = {"pond": {"as": label}}
+            part["options"] = {POND: {AS: label}}
             return part
         kind = part["media_type"]
         self.losses.add("file-left-out", item.id, part["id"], item.line, kind, len(part["data"]))
@@ -135,7 +137,7 @@ class ClaudeCodeLowering(Lowering):
         """Return one record, hung on the tip of the chain; `options` is the caller's to give away."""
         uuid = uuid_of(f"{self._own}{role}\0{item.id}\0{parts[0]['id']}")
         options["source"] = {"parentUuid": self._tip, **self._common}
-        options["pond"] = marks
+        options[POND] = marks
         self._tip, self._off = uuid, False
         return [{"kind": "message", "role": role, "id": uuid, "timestamp": item.time, "options": options}, *parts]
 
@@ -144,16 +146,16 @@ class ClaudeCodeLowering(Lowering):
 
     def title(self, item: Title) -> list[Group]:
         source = {"type": "custom-title", "customTitle": item.text}
-        return [[_carrier(item.id, item.time, {"source": source, "pond": _CARRY})]]
+        return [[_carrier(item.id, item.time, {"source": source, POND: _CARRY})]]
 
     def close(self) -> list[Group]:
         if not self._off or self._tip is None:
             return []
         source = {"type": "last-prompt", "leafUuid": self._tip}  # else the client goes on from the last record
-        return [[_carrier("", "", {"source": source, "pond": _CARRY})]]
+        return [[_carrier("", "", {"source": source, POND: _CARRY})]]
 
     def aside(self, payload: JsonObject, time: str) -> Group:
-        return [_carrier("", time, {"source": {"type": origin.KIND, "payload": payload}, "pond": _CARRY})]
+        return [_carrier("", time, {"source": {"type": origin.KIND, "payload": payload}, POND: _CARRY})]
 
     def follow(self, events: Group) -> None:
         residue = of(events[0]["options"], "source")
@@ -175,7 +177,7 @@ class ClaudeCodeLowering(Lowering):
         if kept:
             preserved = {"anchorUuid": anchor, "uuids": kept, "allUuids": kept}
             source["compactMetadata"] = {"preservedMessages": preserved}
-        event = _carrier(boundary, item.time, {"source": source, "pond": {"as": "system"}})
+        event = _carrier(boundary, item.time, {"source": source, POND: {AS: "system"}})
         event["content"] = "Conversation compacted"
         self._tip, self._starts, self._answer = boundary, [], ""
         summary = self._row(item, USER, [text], _PLAIN, {})

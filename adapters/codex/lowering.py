@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pond.lang.runtime import CARRIED
 from pond.model.json_text import Json, JsonObject, encode_plain
+from pond.model.marks import ABSENT, AS, POND
 from pond.portable import origin
 from pond.portable.blocks import is_address, is_image
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Rewound, Said, Title
@@ -16,9 +18,9 @@ from pond.portable.outline import of
 
 _HALF = re.compile("[\ud800-\udfff]")
 # Marks are read and never written to: one object for all rows of a label.
-_CARRY: JsonObject = {"as": "carry"}
+_CARRY: JsonObject = {AS: CARRIED}
 _USER, _ASSISTANT, _CALL, _CUSTOM, _OUTPUT = (
-    {"as": f"response_item/{label}", "absent": ["payload.id"]}
+    {AS: f"response_item/{label}", ABSENT: ["payload.id"]}
     for label in ("message/user", "message/assistant", "function_call", "custom_tool_call", "function_call_output+")
 )
 
@@ -91,7 +93,7 @@ class CodexLowering(Lowering):
             part["text"] = self._whole(part["text"], part, item)
         elif is_image(part):
             if is_address(part["data"]):
-                part["options"] = {"pond": {"as": "input_image#2"}}
+                part["options"] = {POND: {AS: "input_image#2"}}
         else:
             kind = part["media_type"]
             self.losses.add("file-left-out", item.id, part["id"], item.line, kind, len(part["data"]))
@@ -166,7 +168,7 @@ class CodexLowering(Lowering):
         return [_event(item.time, named)]
 
     def aside(self, payload: JsonObject, time: str) -> Group:
-        return [_row("carry", time, {"type": origin.KIND, "payload": payload})]
+        return [_row(CARRIED, time, {"type": origin.KIND, "payload": payload})]
 
     def follow(self, events: Group) -> None:
         ordinal = of(events[0]["options"], "source", "ordinal")
@@ -250,17 +252,17 @@ def _message(role: str, content: list[JsonObject]) -> JsonObject:
 def _row(label: str, time: str, source: JsonObject) -> JsonObject:
     return {
         "kind": "message", "role": "system", "id": "", "timestamp": time, "content": "",
-        "options": {"source": source, "pond": {"as": label}},
+        "options": {"source": source, POND: {AS: label}},
     }  # fmt: skip
 
 
 def _item(marks: JsonObject, role: str, time: str, payload: JsonObject, parts: Iterable[JsonObject]) -> Group:
-    options = {"source": {"payload": payload}, "pond": marks}
+    options = {"source": {"payload": payload}, POND: marks}
     return [{"kind": "message", "role": role, "id": "", "timestamp": time, "options": options}, *parts]
 
 
 def _event(time: str, payload: JsonObject) -> Group:
-    options = {"source": {"type": "event_msg", "payload": payload}, "pond": _CARRY}
+    options = {"source": {"type": "event_msg", "payload": payload}, POND: _CARRY}
     return [{"kind": "message", "role": "system", "id": "", "timestamp": time, "content": "", "options": options}]
 
 

@@ -10,9 +10,11 @@ from pond.codec.source import LineSource, whole_line
 from pond.model.event_shape import shaped
 from pond.model.instants import normalise
 from pond.model.json_text import EVENT_DEPTH, JsonObject, NotJson, decode
+from pond.model.marks import POND, REPEAT_OF, continues_record
 from pond.model.validate import Validator
 
 _KINDS = ("session", "message", "part")
+_REPEATS = f'"{REPEAT_OF}"'.encode()
 
 
 class CanonicalReader:
@@ -77,7 +79,7 @@ class CanonicalReader:
                 sound = sound and fits
                 continue
             message_id = event.get("id")
-            if group and _continues(event):
+            if group and continues_record(event):
                 group.append(event)
                 sound = sound and fits
                 continue
@@ -139,7 +141,7 @@ class CanonicalReader:
                 continue  # reported when it was read in its turn
             if type(event) is not dict or event.get("kind") not in _KINDS:
                 continue
-            if events and (event["kind"] == "session" or (event["kind"] == "message" and not _continues(event))):
+            if events and (event["kind"] == "session" or (event["kind"] == "message" and not continues_record(event))):
                 break
             normalise(event)
             events.append(event)
@@ -150,11 +152,11 @@ class CanonicalReader:
         places: dict[tuple[str, str], int] = {}
         for collect in (True, False):
             for offset, line in self.source.lines_from(0):
-                if collect and b'"repeat_of"' not in line:
+                if collect and _REPEATS not in line:
                     continue
                 try:
                     event = decode(line, _ignore, EVENT_DEPTH)
-                    repeat = event["options"].get("pond", {}).get("repeat_of")
+                    repeat = event["options"].get(POND, {}).get(REPEAT_OF)
                     if repeat is not None:
                         wanted.add(repeat)
                     elif event["kind"] == "message" and event["id"] in wanted:
@@ -169,9 +171,3 @@ class CanonicalReader:
 
 def _ignore(_: str) -> None:
     """Duplicate keys are reported when the line is read in its turn."""
-
-
-def _continues(event: JsonObject) -> bool:
-    options = event.get("options")
-    pond = options.get("pond") if type(options) is dict else None
-    return type(pond) is dict and pond.get("with") is True

@@ -19,12 +19,13 @@ from pond.codec.writer import SessionWriter, SideFile
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.json_text import JsonObject, encode_line
+from pond.model.marks import label_of
 from pond.portable import origin
 from pond.portable.conversation import Heading
 from pond.portable.foreign import Foreign, Thread, heading_of, row_of
 from pond.portable.loss import CONTENT, KINDS, Losses
 from pond.portable.lowering import Group
-from pond.portable.outline import Outline, Recall, Record, text_of
+from pond.portable.outline import Outline, Recall, Record
 from pond.portable.sound import sound, sound_session
 
 
@@ -156,7 +157,7 @@ def opening(row: JsonObject, first: Group | None) -> Outline:
     if first:
         options = first[0]["options"]
         source = options.get("source")
-        label = text_of(options, "pond", "as") or ""
+        label = label_of(options)
         outline.look(Record(first, label, source if type(source) is dict else {}, False, 0))
     return outline
 

@@ -23,6 +23,7 @@ from pond.intake.reading import MARK, Identity, Task, open_source
 from pond.intake.sources import SOURCE
 from pond.model.equal import same
 from pond.model.json_text import Json, JsonObject, encode
+from pond.model.marks import AS, marks_of
 from pond.restore.stored import stored_session
 from pond.sessions import ledger, load
 from pond.sessions.rows import Places, session_row
@@ -161,8 +162,7 @@ def _events(session: Session) -> Iterator[Json]:
 
 
 def _is_marked(events: list[JsonObject]) -> bool:
-    marks = events[0]["options"].get("pond")
-    return type(marks) is dict and "as" in marks
+    return AS in marks_of(events[0]["options"])
 
 
 def _unplaced(event: JsonObject) -> JsonObject:

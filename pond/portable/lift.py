@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from pond.lang.runtime import CARRIED, LISTED
 from pond.model.json_text import Json, JsonObject
+from pond.model.marks import AS, POND, WEAVE, label_of, marks_of
 from pond.portable.blocks import PDF, portable_result
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Item, Rewound, Said, Title
 from pond.portable.inserted import STUB, tagged, untagged
 from pond.portable.leftover import left_over, name_and_size
 from pond.portable.loss import Losses
-from pond.portable.outline import Compact, Note, Outline, Recall, Record, text_of
+from pond.portable.outline import Compact, Note, Outline, Recall, Record
 from pond.portable.pairing import Pairing
 from pond.portable.queue import Prompt, Queue, Queued
 
@@ -20,7 +21,7 @@ _ROLES = (USER, ASSISTANT, TOOL)
 _APART = frozenset(
     (CARRIED, "value", "repeat", "beside", LISTED)
 )  # labels of records that no kind of the mapping wrote
-_MESSAGE_OWN, _PART_OWN = frozenset(("pond", "source")), frozenset(("pond",))
+_MESSAGE_OWN, _PART_OWN = frozenset((POND, "source")), frozenset((POND,))
 _NOTHING: list[Item] = []  # for the many records that say nothing; read only
 
 
@@ -55,8 +56,8 @@ class Lift:
         """Return what one record's events say; the outline's `thread` tells in which conversation."""
         head = events[0]
         options = head["options"]
-        pond = options.get("pond")
-        label = pond.get("as", "") if type(pond) is dict else ""
+        marks = marks_of(options)
+        label = marks.get(AS, "")
         source = options.get("source")
         residue = source if type(source) is dict else {}
         if label in _APART:
@@ -73,7 +74,7 @@ class Lift:
             sent = self._unqueued(events, role, residue)
             if sent:
                 return [*sent, *self.items(events, line)]
-        if type(pond) is dict and "weave" in pond:
+        if WEAVE in marks:
             for what, size in map(name_and_size, left_over(options)):
                 self.losses.add("block-left-out", message_id, line=line, what=what, size=size)
         note = None
@@ -329,7 +330,7 @@ class Lift:
         for name in ("id", "type", "media_type", "data", "file_name"):
             if name in part:
                 kept[name] = part[name]
-        if text_of(part["options"], "pond", "as") in self.outline.papers:
+        if label_of(part["options"]) in self.outline.papers:
             kept["media_type"] = PDF
         return kept
 

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import groupby
 
 from pond.model.json_text import Json, JsonObject, decode_stored
+from pond.model.marks import WITH, continues_record
 from pond.sessions.integrity import named_by
 from pond.sessions.payloads import texts_at, unpack, unpack_known
 from pond.sessions.rows import LAST, SLOT
@@ -21,6 +22,7 @@ _FIRST_PAGE, _LEAST_PAGE, _PAGE = 128, 8, 4000  # messages in memory at a time, 
 _PAGE_BYTES = 16 << 20  # allow
 _NEIGHBOURS, _REMEMBERED = 32, 4  # records that are read again together, and how often that is kept
 _AT_ONCE = 500  # ids in one question
+_GOES_ON = f'"{WITH}":true'
 _SESSION = (
     "id", "parent_session_id", "parent_message_id", "source_agent", "created_at", "created_at_text", "project",
     "options",
@@ -154,10 +156,8 @@ def _owner(row: JsonObject, records: list[list[JsonObject]]) -> list[JsonObject]
 
 
 def _goes_on(row: JsonObject) -> bool:
-    if '"with":true' not in row["options"]:
-        return False
-    pond = decode_stored(row["options"]).get("pond")
-    return type(pond) is dict and pond.get("with") is True
+    # Looked for in the text first: few do, and decoding takes longer.
+    return _GOES_ON in row["options"] and continues_record({"options": decode_stored(row["options"])})
 
 
 def opening(store: Store, session_id: str) -> list[JsonObject] | None:

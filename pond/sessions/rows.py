@@ -8,6 +8,7 @@ from hashlib import sha256
 import pyarrow as pa
 
 from pond.model.json_text import Json, JsonObject, encode
+from pond.model.marks import AS, SEQ, marks_of
 from pond.sessions.payloads import Packed, pack, pack_known, texts_at
 from pond.sessions.search_text import search_text
 from pond.sessions.stored_text import from_micros, to_micros, to_stored
@@ -75,9 +76,9 @@ class Places:
 
     def of(self, head: JsonObject) -> int:
         """Return the position of a record, given its first event."""
-        pond = head["options"].get("pond")
-        seq = pond.get("seq") if type(pond) is dict else None
-        if type(pond) is dict and pond.get("as") in _BESIDE:
+        marks = marks_of(head["options"])
+        seq = marks.get(SEQ)
+        if marks.get(AS) in _BESIDE:
             self._beside += 1
             return LAST + self._beside
         place = seq if type(seq) is int and 0 <= seq < SLOT else self._next

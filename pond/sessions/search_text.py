@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from pond.model._tables import SEARCHED
 from pond.model.json_text import JsonObject
+from pond.model.marks import says_again
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -27,12 +28,6 @@ def search_text(message: JsonObject, parts: Iterable[JsonObject]) -> str | None:
                 texts.append(part.get(name, ""))
     text = _indexable("\n".join([text for text in texts if text and not text.isspace()]))
     return text if text and not text.isspace() else None
-
-
-def says_again(options: JsonObject) -> bool:
-    """Tell whether a message only says a prompt that an earlier one says."""
-    pond = options.get("pond")
-    return type(pond) is dict and pond.get("again") is True
 
 
 def _indexable(text: str) -> str:

@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 
 from pond.model._tables import SUMMARY
 from pond.model.json_text import Json, JsonObject, decode_stored, encode
+from pond.model.marks import says_again
 from pond.sessions import base64_text
 from pond.sessions.load import fill_time, stored_id, with_micros
-from pond.sessions.search_text import says_again
 from pond.sessions.stored_text import from_stored
 from pond.sessions.tables import MESSAGES, PARTS
 from pond.substrate import predicate, read

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pond.model.json_text import decode_stored, encode
+from pond.model.marks import ID, POND, marks_of
 from pond.sessions import ledger
 from pond.sessions.archive.payloads import Payloads
 from pond.sessions.archive.select import with_children
@@ -108,8 +109,7 @@ def _with(rows: pa.RecordBatch, column: str, values: list[str | None]) -> pa.Rec
 def _with_own(options: str, id: str) -> str:
     """Return a session's options that keep the id its client gave it."""
     value = decode_stored(options)
-    marks = value.get("pond")
-    value["pond"] = {"id": from_stored(id), **(marks if type(marks) is dict else {})}
+    value[POND] = {ID: from_stored(id), **marks_of(value)}
     return encode(value).decode()
 
 
