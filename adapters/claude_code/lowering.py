@@ -15,15 +15,17 @@ from pond.portable.loss import Losses
 from pond.portable.lowering import Group, Lowering, as_uuid, uuid_of
 from pond.portable.outline import of
 
+from .compiled import Block, Kind
+
 _IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 _NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]")
 _LONGEST_SLUG = 200
 # Levels of a call's arguments: they lie in record, message, content and block; their innermost value is one too.
 _DEEPEST_INPUT = MAX_DEPTH - 5
 # Marks are read and never written to: one object for all records of a kind.
-_USER: JsonObject = {AS: USER}
-_PLAIN: JsonObject = {AS: USER, SHAPE: {"message.content": "string"}}
-_ASSISTANT: JsonObject = {AS: ASSISTANT}
+_USER: JsonObject = {AS: Kind.user}
+_PLAIN: JsonObject = {AS: Kind.user, SHAPE: {"message.content": "string"}}
+_ASSISTANT: JsonObject = {AS: Kind.assistant}
 _CARRY: JsonObject = {AS: CARRIED, ABSENT: ["uuid", "timestamp", "cwd"]}
 
 
@@ -121,7 +123,7 @@ class ClaudeCodeLowering(Lowering):
         return {"type": "text", "text": left_out(f"a file ({kind})")}
 
     def _user_part(self, part: JsonObject, item: Said) -> JsonObject:
-        if part["type"] != "file" or (label := _file_label(part)) == "image":
+        if part["type"] != "file" or (label := _file_label(part)) == Block.image:
             return part
         if label:
             part["options"] = {POND: {AS: label}}
@@ -177,7 +179,7 @@ class ClaudeCodeLowering(Lowering):
         if kept:
             preserved = {"anchorUuid": anchor, "uuids": kept, "allUuids": kept}
             source["compactMetadata"] = {"preservedMessages": preserved}
-        event = _carrier(boundary, item.time, {"source": source, POND: {AS: "system"}})
+        event = _carrier(boundary, item.time, {"source": source, POND: {AS: Kind.system}})
         event["content"] = "Conversation compacted"
         self._tip, self._starts, self._answer = boundary, [], ""
         summary = self._row(item, USER, [text], _PLAIN, {})
@@ -204,10 +206,10 @@ def _carrier(message_id: str, time: str, options: JsonObject) -> JsonObject:
 def _file_label(part: JsonObject) -> str | None:
     """Return the block that holds a file; None where there is none for it."""
     if is_address(part["data"]):
-        return "image/url" if is_image(part) else "document/url" if part["media_type"] == PDF else None
+        return Block.image_url if is_image(part) else Block.document_url if part["media_type"] == PDF else None
     if part["media_type"] in _IMAGES:
-        return "image"
-    return "document/base64" if part["media_type"] == PDF else None
+        return Block.image
+    return Block.document_base64 if part["media_type"] == PDF else None
 
 
 def _base64(media_type: str, data: str) -> JsonObject:

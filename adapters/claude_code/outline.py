@@ -9,6 +9,7 @@ from pond.model.json_text import JsonObject
 from pond.portable.conversation import Rewound, Title
 from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
 
+from .compiled import Block, Kind
 from .queue import KIND, LABEL, queued, queues
 
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary", "agent-name": "agentName"}
@@ -21,7 +22,7 @@ class ClaudeCodeOutline(Outline):
 
     inner = "attachment"
     queue = LABEL
-    papers = frozenset(("document/url",))
+    papers = frozenset((Block.document_url,))
     renewed = ("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated")
     known = frozenset(("parentUuid", "isSidechain", "gitBranch", "isCompactSummary", "signature"))
 
@@ -59,13 +60,13 @@ class ClaudeCodeOutline(Outline):
         else:
             self.thread = None
             if not self._begun:
-                self._begun = label in ("user", "assistant")
+                self._begun = label in (Kind.user, Kind.assistant)
         if queues(label, residue):
             self._turn_of[hash(record.id)] = self._live[-1]
             return queued(residue, record.text())
         if label == CARRIED:
             return self._carried(record)
-        if label == "assistant":
+        if label == Kind.assistant:
             answer = head["options"].get("anthropic")
             model = answer.get("model") if type(answer) is dict else None
             self.model = model if type(model) is str and model else None
@@ -81,7 +82,7 @@ class ClaudeCodeOutline(Outline):
         self._leaf = None
         rewound = None
         if record.human and self.thread is None:
-            parent = residue.get("parentUuid", _NOWHERE) if label == "user" else _NOWHERE
+            parent = residue.get("parentUuid", _NOWHERE) if label == Kind.user else _NOWHERE
             rewound = self._go_back(parent, record.id, record.time)
             self._before.append(self._live[-1])
             self._go_on([len(self._before) - 1])

@@ -16,12 +16,20 @@ from pond.portable.loss import Losses
 from pond.portable.lowering import Group, Lowering
 from pond.portable.outline import of
 
+from .compiled import Block, Kind
+
 _HALF = re.compile("[\ud800-\udfff]")
 # Marks are read and never written to: one object for all rows of a label.
 _CARRY: JsonObject = {AS: CARRIED}
 _USER, _ASSISTANT, _CALL, _CUSTOM, _OUTPUT = (
-    {AS: f"response_item/{label}", ABSENT: ["payload.id"]}
-    for label in ("message/user", "message/assistant", "function_call", "custom_tool_call", "function_call_output+")
+    {AS: label, ABSENT: ["payload.id"]}
+    for label in (
+        Kind.response_item_message_user,
+        Kind.response_item_message_assistant,
+        Kind.response_item_function_call,
+        Kind.response_item_custom_tool_call,
+        Kind.response_item_function_call_output_,
+    )
 )
 
 
@@ -62,7 +70,7 @@ class CodexLowering(Lowering):
             payload["git"] = {"branch": _whole(branch)}
         if _whole(heading.project) is not heading.project:
             payload["cwd"] = _whole(heading.project)
-        return [[_row("session_meta", heading.created_at, {"payload": payload})]]
+        return [[_row(Kind.session_meta, heading.created_at, {"payload": payload})]]
 
     def said(self, item: Said) -> list[Group]:
         role, parts = item.role, item.parts
@@ -93,7 +101,7 @@ class CodexLowering(Lowering):
             part["text"] = self._whole(part["text"], part, item)
         elif is_image(part):
             if is_address(part["data"]):
-                part["options"] = {POND: {AS: "input_image#2"}}
+                part["options"] = {POND: {AS: Block.input_image_2}}
         else:
             kind = part["media_type"]
             self.losses.add("file-left-out", item.id, part["id"], item.line, kind, len(part["data"]))
@@ -189,7 +197,7 @@ class CodexLowering(Lowering):
         summed_up = _message(USER, [{"type": "input_text", "text": summary}])
         history = [*copies, summed_up] if item.kept_first else [summed_up, *copies]
         source: JsonObject = {"payload": {"replacement_history": history}}
-        row = _row("compacted", item.time, source)
+        row = _row(Kind.compacted, item.time, source)
         row["content"] = summary
         return [[row]]
 

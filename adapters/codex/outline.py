@@ -13,11 +13,15 @@ from pond.portable.conversation import ASSISTANT, USER, Rewound, Said, Title
 from pond.portable.inserted import OPEN, WRITER
 from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
 
+from .compiled import Kind
+
 _NOTED = ("thread_name_updated", "thread_rolled_back", "agent_reasoning")
-_SPOKEN = {f"{space}message/{role}": role for space in ("response_item/", "") for role in (USER, ASSISTANT)} | {
-    "event_msg/user_message/unheard": USER, "event_msg/agent_message/unheard": ASSISTANT,
-}  # labels of the mapping  # fmt: skip
-_REVIEW = "event_msg/entered_review_mode/instructions"
+_SPOKEN = {
+    Kind.response_item_message_user: USER, Kind.message_user: USER, Kind.event_msg_user_message_unheard: USER,
+    Kind.response_item_message_assistant: ASSISTANT, Kind.message_assistant: ASSISTANT,
+    Kind.event_msg_agent_message_unheard: ASSISTANT,
+}  # fmt: skip
+_REVIEW = Kind.event_msg_entered_review_mode_instructions
 _KEPT = 80_000  # characters of prompts that a summary without a history leaves standing: 20,000 tokens
 
 
@@ -32,7 +36,7 @@ class CodexOutline(Outline):
     )  # fmt: skip
     known = frozenset(("success", "payload"))
     inner = "payload"
-    heeds = frozenset((CARRIED, "session_meta", "compacted", _REVIEW, *_SPOKEN))
+    heeds = frozenset((CARRIED, Kind.session_meta, Kind.compacted, _REVIEW, *_SPOKEN))
 
     def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
         super().__init__(session, recall)
@@ -55,9 +59,9 @@ class CodexOutline(Outline):
             return self._event(record, record.residue.get("payload"))
         elif label == _REVIEW and record.human:
             self._asked.append(0)  # a turn here; the client counts it in the reviewer's thread
-        elif label == "session_meta":
+        elif label == Kind.session_meta:
             self._session(record.residue.get("payload"))
-        elif label == "compacted":
+        elif label == Kind.compacted:
             return self._compacted(record, record.residue.get("payload"))
         return None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pond.lang.emit.dispatch import dispatch
 from pond.lang.emit.read import Reader
-from pond.lang.emit.source import CONSTANTS, Source, word
+from pond.lang.emit.source import CONSTANTS, Source, identifiers, word
 from pond.lang.emit.write import Writer
 from pond.lang.plan import CARRY, Plan
 from pond.lang.runtime import COMPILER, OWN
@@ -27,6 +27,7 @@ def compile_plan(plan: Plan) -> str:
     out(f"DIGEST = {plan.digest!r}")
     out(f"COMPILER = {COMPILER}")
     _facts(plan, out)
+    _labels(plan, out)
     out(CONSTANTS)
     _tables(plan, out)
     kinds = (*plan.kinds, plan.otherwise)
@@ -58,6 +59,18 @@ def _facts(plan: Plan, out: Source) -> None:
             out(f"        Origin({o.capture!r}, {o.template!r}, {o.first!r}, {of}),")
         out("    )),")
     out(")")
+
+
+def _labels(plan: Plan, out: Source) -> None:
+    """Emit the labels by name, for whoever makes or looks for events of them: one that is gone is an error there."""
+    kinds = [kind.label for kind in plan.kinds]
+    blocks = [part.label for kind in plan.kinds for part in kind.all_parts]
+    for name, labels in (("Kind", kinds), ("Block", blocks)):
+        with out.block(f"class {name}:"):
+            for identifier, label in identifiers(labels).items():
+                out(f"{identifier} = {label!r}")
+            if not labels:
+                out("pass")
 
 
 def _tables(plan: Plan, out: Source) -> None:
