@@ -54,6 +54,10 @@ class ClaudeCodeLowering(Lowering):
         return f"{folder}/{heading.id}.jsonl"
 
     @staticmethod
+    def folder_of(project: str) -> str:
+        return slug(project)
+
+    @staticmethod
     def resume(heading: Heading) -> str:
         return f"claude --resume {heading.id}"
 

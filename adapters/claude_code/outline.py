@@ -96,8 +96,12 @@ class ClaudeCodeOutline(Outline):
             return None
         if residue["type"] == "last-prompt":
             self._leaf = residue.get("leafUuid")
-        named = title(residue)
+        named = self.title_of(residue)
         return Title(named, record.id, record.time) if named else None
+
+    @staticmethod
+    def title_of(residue: JsonObject) -> str | None:
+        return text_of(residue, _TITLES.get(str(residue.get("type")), ""))
 
     def finish(self) -> Rewound | None:
         # Written last, such a row says where the client goes on, whatever came before it.
@@ -153,11 +157,6 @@ class ClaudeCodeOutline(Outline):
             return thread
         self.spawned = True  # it begins with one: the whole file is a subagent's
         return None
-
-
-def title(record: JsonObject) -> str | None:
-    """Return what a record says the session is called."""
-    return text_of(record, _TITLES.get(str(record.get("type")), ""))
 
 
 def children(path: Path, session_id: str) -> list[Path]:

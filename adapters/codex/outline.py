@@ -65,6 +65,22 @@ class CodexOutline(Outline):
             return self._compacted(record, record.residue.get("payload"))
         return None
 
+    @staticmethod
+    def title_of(residue: JsonObject) -> str | None:
+        if "thread_name" in residue:  # a line of the client's list of sessions
+            return text_of(residue, "thread_name")
+        named = of(residue, "payload", "type") == "thread_name_updated"
+        return text_of(residue, "payload", "thread_name") if named else None
+
+    @staticmethod
+    def number_of(residue: JsonObject) -> int | None:
+        ordinal = residue.get("ordinal")
+        return ordinal if type(ordinal) is int else None
+
+    @staticmethod
+    def is_sealed(options: JsonObject) -> bool:
+        return any(type(held) is dict and "encrypted_content" in held for held in options.values())
+
     def _heard(self, record: Record, role: str) -> None:
         """Remember a message: a summary may keep it, and taking turns back counts it."""
         part_id = self._first_part(record)
@@ -109,7 +125,7 @@ class CodexOutline(Outline):
         kind = of(payload, "type")
         if record.residue.get("type") == "turn_context":
             self.model = text_of(payload, "model") or self.model
-        elif (name := title(record.residue)) is not None:
+        elif (name := self.title_of(record.residue)) is not None:
             return Title(name, record.id, record.time)
         elif kind == "thread_rolled_back" and type(turns := of(payload, "num_turns")) is int:
             return Rewound(self._taken_back(turns), record.id, record.time)
@@ -157,14 +173,6 @@ def _spoken(item: object) -> str:
 _FOLDERS = ("sessions", "archived_sessions")
 _NAME = re.compile(r"rollout-[0-9-]{10}T[0-9-]{8}-(.+)\.jsonl(?:\.zst)?")
 _FIRST_ROW = 1 << 16  # bytes: the row that names a parent begins with the ids
-
-
-def title(record: JsonObject) -> str | None:
-    """Return what a record says the session is called, or a line of the client's list of sessions."""
-    if "thread_name" in record:
-        return text_of(record, "thread_name")
-    named = of(record, "payload", "type") == "thread_name_updated"
-    return text_of(record, "payload", "thread_name") if named else None
 
 
 def children(path: Path, session_id: str) -> list[Path]:

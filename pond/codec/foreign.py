@@ -139,13 +139,13 @@ def title_reader(row: JsonObject) -> Callable[[JsonObject], str | None] | None:
     """Return what reads a session's title from the options of a carried record; None where nobody can."""
     origin = row["source_agent"]
     module = relatives_of(adapter(origin)) if origin in clients() else None
-    title = getattr(module, "title", None)
-    if title is None:
+    if module is None:
         return None
+    title_of = module.OUTLINE.title_of
 
     def read(options: JsonObject) -> str | None:
         source = options.get("source")
-        found: str | None = title(source) if type(source) is dict else None
+        found: str | None = title_of(source) if type(source) is dict else None
         return found
 
     return read
@@ -203,8 +203,8 @@ def _beginning(session: Session, base: tuple[str, int], losses: Losses, after: t
         first = list(islice(groups, 1))
         start = opening(parent.row, first[0] if first else None)
         if start.base is not None:
-            yield from _up_to(_beginning(parent, start.base, losses, (*after, base_id)), end)
-        yield from _up_to(chain(first, groups), end)
+            yield from _up_to(_beginning(parent, start.base, losses, (*after, base_id)), end, start)
+        yield from _up_to(chain(first, groups), end, start)
     if not found:
         losses.add("beginning-missing", base_id, what=base_id)
 
@@ -222,10 +222,10 @@ def others_of(session: Session, session_id: str) -> Iterator[Session]:
             yield from open_input(file, str(path), path, Order(CANONICAL, client), Report()).sessions
 
 
-def _up_to(groups: Iterator[Group], end: int) -> Iterator[Group]:
+def _up_to(groups: Iterator[Group], end: int, outline: Outline) -> Iterator[Group]:
     for group in groups:
         residue = group[0]["options"].get("source")
-        ordinal = residue.get("ordinal") if type(residue) is dict else None
-        if type(ordinal) is int and ordinal >= end:
+        number = outline.number_of(residue) if type(residue) is dict else None
+        if number is not None and number >= end:
             return
         yield group

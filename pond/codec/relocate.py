@@ -75,10 +75,11 @@ def relocated(session: Session, paths: tuple[tuple[str, str], ...], report: Repo
 def _place_moved(client: str, old: str, new: str) -> Callable[[str], str]:
     """Return how a place in the client's layout changes, where the layout spells the directory."""
     module = lowering_of(adapter(client)) if client in clients() else None
-    spell = getattr(module, "slug", None)
-    if spell is None or old == new:
+    if module is None or old == new:
         return str
-    before, after = spell(old), spell(new)
+    before, after = module.LOWERING.folder_of(old), module.LOWERING.folder_of(new)
+    if before is None:
+        return str
 
     def moved(place: str) -> str:
         return "/".join(after if part == before else part for part in place.split("/"))

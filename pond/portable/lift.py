@@ -250,7 +250,7 @@ class Lift:
         """Name a message without a part, which nothing else does; most are reasoning only its service can read."""
         options = events[0]["options"]
         if len(events) == 1:
-            if any(type(held) is dict and "encrypted_content" in held for held in options.values()):
+            if self.outline.is_sealed(options):
                 self.losses.add("reasoning-left-out", said.id, line=said.line)
             elif not left_over(options):  # those are named already
                 self.losses.add("empty", said.id, line=said.line)

@@ -36,6 +36,11 @@ class Lowering(ABC):
     def resume(heading: Heading) -> str:
         """Return the command that goes on with the session, once its file is in the client's directory."""
 
+    @staticmethod
+    def folder_of(project: str) -> str | None:
+        """Return the folder that the layout names after a project; None where it names none so."""
+        return None
+
     @abstractmethod
     def open(self, branch: str | None) -> list[Group]:
         """Return the records before the first message."""

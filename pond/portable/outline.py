@@ -91,6 +91,21 @@ class Outline:
         """Tell, before `look`, whether a record belongs to another conversation than the main one."""
         return False
 
+    @staticmethod
+    def title_of(residue: JsonObject) -> str | None:
+        """Return what a record that is carried whole says the session is called."""
+        return None
+
+    @staticmethod
+    def number_of(residue: JsonObject) -> int | None:
+        """Return which record of its log one says it is, where the client counts them; `base` counts so too."""
+        return None
+
+    @staticmethod
+    def is_sealed(options: JsonObject) -> bool:
+        """Tell whether a message without Parts holds reasoning that only the client's own service can read."""
+        return False
+
     def finish(self) -> Rewound | None:
         """Return what holds only because nothing follows."""
         return None
