@@ -47,7 +47,7 @@ class ClaudeCodeLowering(Lowering):
             self._common |= {"agentId": _agent_id(heading), "sessionId": heading.parent}
 
     @staticmethod
-    def place(heading: Heading) -> str:
+    def path_of(heading: Heading) -> str:
         folder = f"projects/{slug(heading.project)}"
         if heading.spawned and heading.parent:
             return f"{folder}/{heading.parent}/subagents/agent-{_agent_id(heading)}.jsonl"

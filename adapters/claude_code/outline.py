@@ -22,7 +22,7 @@ class ClaudeCodeOutline(Outline):
 
     inner = "attachment"
     queue = LABEL
-    papers = frozenset((Block.document_url,))
+    document_labels = frozenset((Block.document_url,))
     renewed = ("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated")
     known = frozenset(("parentUuid", "isSidechain", "gitBranch", "isCompactSummary", "signature"))
 
@@ -34,7 +34,7 @@ class ClaudeCodeOutline(Outline):
         self._turn_of: dict[int, int] = {}  # record -> the turn it belongs to
         self._before: list[int] = [0]  # turn -> the turn it hangs on; turn 0 is the root
         self._live = [0]  # the turns from the root to the last prompt
-        self._place = {0: 0}  # of each of them in that list
+        self._depth = {0: 0}  # of each of them in that list
         self._threads: dict[int, str] = {}  # sidechain record -> the first record of its chain
         self._begun = self.spawned
         self._kept: list[str] = []
@@ -115,19 +115,19 @@ class ClaudeCodeOutline(Outline):
         elif type(parent) is str:  # what is no text names nothing
             wanted = self._turn_of.get(hash(parent), wanted)
         older: list[int] = []
-        while wanted not in self._place:  # a branch that was left before
+        while wanted not in self._depth:  # a branch that was left before
             older.append(wanted)
             wanted = self._before[wanted]
-        taken_back = len(self._live) - 1 - self._place[wanted]
+        taken_back = len(self._live) - 1 - self._depth[wanted]
         for _ in range(taken_back):
-            del self._place[self._live.pop()]
+            del self._depth[self._live.pop()]
         again = self._chain(str(parent), frozenset(older)) if older else []
         self._go_on(older[::-1])
         return Rewound(taken_back, message_id, time, again) if taken_back or again else None
 
     def _go_on(self, turns: list[int]) -> None:
         for turn in turns:
-            self._place[turn] = len(self._live)
+            self._depth[turn] = len(self._live)
             self._live.append(turn)
 
     def _chain(self, uuid: str | None, turns: frozenset[int]) -> list[str]:

@@ -47,7 +47,7 @@ class CodexLowering(Lowering):
         self._custom: set[str] = set()  # open calls whose arguments are plain text
 
     @staticmethod
-    def place(heading: Heading) -> str:
+    def path_of(heading: Heading) -> str:
         day, _, clock = heading.created_at.partition("T")
         stamp = f"{day}T{clock[:8].replace(':', '-')}"
         return f"sessions/{day.replace('-', '/')}/rollout-{stamp}-{heading.id}.jsonl"

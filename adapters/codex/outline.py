@@ -36,7 +36,7 @@ class CodexOutline(Outline):
     )  # fmt: skip
     known = frozenset(("success", "payload"))
     inner = "payload"
-    heeds = frozenset((CARRIED, Kind.session_meta, Kind.compacted, _REVIEW, *_SPOKEN))
+    watched_labels = frozenset((CARRIED, Kind.session_meta, Kind.compacted, _REVIEW, *_SPOKEN))
 
     def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
         super().__init__(session, recall)

@@ -52,7 +52,7 @@ def retarget(session: Session, order: Order, report: Report, name: str) -> Sessi
     start = opening(row, first[0] if first else None)
     before = _beginning(session, start.base, losses, (row["id"],)) if start.base is not None else iter(())
     heading = heading_of(row, start)
-    place = module.LOWERING.place(heading)
+    place = module.LOWERING.path_of(heading)
     way = Foreign(
         heading,
         row,
@@ -179,7 +179,7 @@ def _child(
     row = row_of(thread.heading, target.client, "")
     writer = SessionWriter(target, row, _nothing_earlier, report, name)
     data = b"".join(encode_line(value) for value in writer.records(iter(thread.groups)) if type(value) is not SideFile)
-    here = beside_name(module.LOWERING.place(thread.heading), place, parent)
+    here = beside_name(module.LOWERING.path_of(thread.heading), place, parent)
     return SideFile(here, data)
 
 

@@ -26,7 +26,7 @@ from pond.model.json_text import Json, JsonObject, encode
 from pond.model.marks import AS, marks_of
 from pond.restore.stored import stored_session
 from pond.sessions import ledger, load
-from pond.sessions.rows import Places, session_row
+from pond.sessions.rows import Positions, session_row
 from pond.sessions.stored_text import from_stored, to_stored
 from pond.sessions.tables import MESSAGES, SESSIONS
 from pond.sessions.writing import correct_sessions, payload_hashes, placed, record_count
@@ -123,7 +123,7 @@ def _history(task: Task, session_id: str, told: Callable[[Session], Iterator[Jso
 
 def _in_their_places(session: Session) -> Session:
     """Return a session of canonical text, whose events may stand in any order, in that of its log."""
-    places = Places()
+    places = Positions()
     placed = sorted(
         ((places.of(events[0]), number, events) for number, events in enumerate(session.groups)), key=_place
     )

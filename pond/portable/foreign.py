@@ -35,11 +35,11 @@ def heading_of(row: JsonObject, outline: Outline) -> Heading:
     )  # fmt: skip
 
 
-def row_of(heading: Heading, target: str, place: str) -> JsonObject:
+def row_of(heading: Heading, target: str, path: str) -> JsonObject:
     """Return the session row in the target's dialect."""
     return {
         "kind": "session", "id": heading.id, "source_agent": target, "project": heading.project,
-        "created_at": heading.created_at, "options": {POND: {PATH: place}},
+        "created_at": heading.created_at, "options": {POND: {PATH: path}},
     }  # fmt: skip
 
 

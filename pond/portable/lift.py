@@ -41,7 +41,7 @@ class Lift:
         self._queue, self._pairing = Queue(self._name_prompts), pairing
         self._prompts = self._queue.prompts
         self._record = Record([], "", {}, False, 0)
-        self._heeds, self._inner, self._shapes = outline.heeds, outline.inner, losses.shapes
+        self._watched_labels, self._inner, self._shapes = outline.watched_labels, outline.inner, losses.shapes
         self._makers: dict[tuple[Json, Json], Callable[[JsonObject, Said], JsonObject | None]] = {
             (USER, "text"): self._text,
             (USER, "file"): self._file,
@@ -78,7 +78,7 @@ class Lift:
             for what, size in map(name_and_size, left_over(options)):
                 self.losses.add("block-left-out", message_id, line=line, what=what, size=size)
         note = None
-        if self._heeds is None or label in self._heeds:
+        if self._watched_labels is None or label in self._watched_labels:
             note = self.outline.look(self._seen(events, label, residue, human, line))
         self._count_fields(label or str(role), residue, events)
         if note is not None:
@@ -330,7 +330,7 @@ class Lift:
         for name in ("id", "type", "media_type", "data", "file_name"):
             if name in part:
                 kept[name] = part[name]
-        if label_of(part["options"]) in self.outline.papers:
+        if label_of(part["options"]) in self.outline.document_labels:
             kept["media_type"] = PDF
         return kept
 

@@ -28,7 +28,7 @@ class Lowering(ABC):
 
     @staticmethod
     @abstractmethod
-    def place(heading: Heading) -> str:
+    def path_of(heading: Heading) -> str:
         """Return where the session's file lies in the client's own layout."""
 
     @staticmethod

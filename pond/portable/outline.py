@@ -57,8 +57,10 @@ class Outline:
     known: frozenset[str] = frozenset()
     inner = ""  # the field of a record that wraps what it is about
     queue: str | None = None  # label of the records with a prompt that waits or waited in the client's queue
-    papers: frozenset[str] = frozenset()  # labels of files that are documents, where only an address says which
-    heeds: frozenset[str] | None = None  # labels of the records that `look` does anything about; None: any
+    document_labels: frozenset[str] = (
+        frozenset()
+    )  # labels of files that are documents, where only an address says which
+    watched_labels: frozenset[str] | None = None  # labels of the records that `look` does anything about; None: any
 
     def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
         self.recall = recall  # gives the events of an earlier message again, where there is anything to read them from

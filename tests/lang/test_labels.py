@@ -6,7 +6,7 @@ import pytest
 
 from pond.codec.registry import compile_now
 from pond.lang.check import check
-from pond.lang.emit.source import identifiers
+from pond.lang.emit.python import identifiers
 from pond.lang.parse import parse
 from tests.lang.engines import adapter_maps, all_maps
 

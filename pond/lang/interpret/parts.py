@@ -51,7 +51,7 @@ class PartMaker:
 
     def __init__(self, plan: Plan, kind: KindPlan, context: Reading, said: dict[str, Said]) -> None:
         self.plan, self.kind, self.context, self.said = plan, kind, context, said
-        self.place: tuple[int, int] | None = None  # of the item in its list, and how many there are
+        self.item_number: tuple[int, int] | None = None  # of the item in its list, and how many there are
         self.tables = {table.name: table.markers() for table in plan.spans}
 
     def make(
@@ -125,9 +125,9 @@ class PartMaker:
 
     def _is_labelled(self, said: Said) -> bool:
         """Tell whether a label makes the item the harness's; a list of another length labels nothing."""
-        if self.place is None:
+        if self.item_number is None:
             return False
-        index, count = self.place
+        index, count = self.item_number
         for labels, others in said.labels:
             if type(labels) is list and len(labels) == count:
                 label = labels[index]
@@ -150,7 +150,7 @@ def read_list(
         put(item, block.text_rule.source, value)
         found = fit(block, item)
         assert found is not None
-        maker.place = (0, 1)
+        maker.item_number = (0, 1)
         made[block.message] += maker.make(block, item, found)
         if rule.shapes[0] != "string":
             pond.setdefault(SHAPE, {})[name] = "string"
@@ -158,7 +158,7 @@ def read_list(
         take(record, rule.source)
         weave, left = "", []
         for index, item in enumerate(value):
-            maker.place = (index, len(value))
+            maker.item_number = (index, len(value))
             block_found = _choose(rule, item, maker)
             if block_found is None:
                 weave += "r"

@@ -28,7 +28,7 @@ _AT_ONCE = 500  # ids in one question
 
 
 @dataclass
-class Plan:
+class MergePlan:
     """Which sessions of an archive are to be merged; ids as stored."""
 
     taken: list[str] = field(default_factory=list)
@@ -37,9 +37,9 @@ class Plan:
     returned: list[str] = field(default_factory=list)  # erased earlier, and wanted back
 
 
-def plan(archive: Store, lake: Store, bring_back: bool) -> Plan:
+def plan(archive: Store, lake: Store, bring_back: bool) -> MergePlan:
     """Return what is to be done with each session of the archive."""
-    made = Plan()
+    made = MergePlan()
     noted = ledger.notes(lake, ledger.ERASED).keys()
     erased = noted if bring_back or not noted else _with_children(archive, noted)
     for batch in read.batches(archive, SESSIONS, ["id"]):
@@ -61,7 +61,7 @@ def _with_children(archive: Store, erased: Iterable[str]) -> set[str]:
     return with_children(erased, children)
 
 
-def merge(archive: Store, lake: Store, made: Plan, step: Step, dry: bool) -> dict[str, int]:
+def merge(archive: Store, lake: Store, made: MergePlan, step: Step, dry: bool) -> dict[str, int]:
     """Store the rows that are not stored yet; return how many of each table there were.
 
     All parts come first and the sessions last: a message that is stored has all its parts, and a session all its

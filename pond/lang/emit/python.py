@@ -13,7 +13,7 @@ CONSTANTS = "# constants"
 NOTHING: Mapping[Keys, object] = {}
 
 
-class Source:
+class PythonLines:
     """Lines of Python with an indentation level."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Source:
 
 
 class Block:
-    def __init__(self, out: Source) -> None:
+    def __init__(self, out: PythonLines) -> None:
         self.out = out
 
     def __enter__(self) -> None:
