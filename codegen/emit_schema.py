@@ -1,7 +1,7 @@
 """Emit the published schemas: one self-contained file each."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from codegen.output import MARK, REFERENCE, ROOT
 
 CANONICAL = Path("schema/canonical.schema.json")
 WIRE = Path("schema/wire.schema.json")
+TAGS_OF = "x-tags-of"  # an enumeration of what tells the members of a union apart, which are listed there alone
 
 
 def targets() -> dict[Path, str]:
@@ -33,9 +34,22 @@ def wire_bundle() -> Json:
     if shared:
         raise ValueError(f"defined by both schemas: {', '.join(sorted(shared))}")
     bundle = {**wire, "$defs": {**canonical["$defs"], **wire["$defs"]}}
-    localised = _localise(bundle, canonical["$id"] + REF_PREFIX)
+    foreign = canonical["$id"] + REF_PREFIX
+    for body in wire["$defs"].values():
+        if TAGS_OF in body:
+            union = canonical["$defs"][body.pop(TAGS_OF).removeprefix(foreign)]
+            body["oneOf"] = list(_tags(union, canonical["$defs"]))
+    localised = _localise(bundle, foreign)
     assert isinstance(localised, dict)
     return localised
+
+
+def _tags(union: Json, definitions: Json) -> Iterator[Json]:
+    """Yield the values that tell the members of a union apart, as those of an enumeration."""
+    for member in union["oneOf"]:
+        name = member["$ref"].removeprefix(REF_PREFIX)
+        tag = definitions[name]["properties"][union["discriminator"]["propertyName"]]
+        yield {"const": tag["const"], "description": f"A {name}."}
 
 
 def _localise(value: Any, foreign: str) -> Any:

@@ -1,13 +1,12 @@
 """Emit the types: pydantic ones that validate, and shapes of the same values that cost nothing at run time."""
 
 import json
-import subprocess
-import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
 from codegen.emit_schema import wire_bundle
+from codegen.layout import laid_out, run
 from codegen.output import MARK
 
 TYPES = Path("pond/model/_generated.py")
@@ -51,8 +50,8 @@ def targets() -> dict[Path, str]:
     generator = f"datamodel-code-generator {version('datamodel-code-generator')}"
     header = f"# {MARK} from schema/ with {generator}; do not edit.\n# ruff: noqa: E501\n"
     return {
-        TYPES: header + _lay_out(_generate(_VALIDATING)),
-        SHAPES: header + _lay_out(_ABOUT_SHAPES + _generate(_PLAIN)),
+        TYPES: header + laid_out(_generate(_VALIDATING)),
+        SHAPES: header + laid_out(_ABOUT_SHAPES + _generate(_PLAIN)),
     }
 
 
@@ -60,7 +59,7 @@ def _generate(kind: tuple[str, ...]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         source, output = Path(folder, "pond.json"), Path(folder, "types.py")
         source.write_text(json.dumps(wire_bundle()), encoding="utf-8")
-        _run("datamodel_code_generator", f"--input={source}", f"--output={output}", *_FLAGS, *kind)
+        run("datamodel_code_generator", f"--input={source}", f"--output={output}", *_FLAGS, *kind)
         return _without_header(output.read_text(encoding="utf-8"))
 
 
@@ -69,20 +68,3 @@ def _without_header(text: str) -> str:
     lines = text.splitlines(keepends=True)
     first = next(index for index, line in enumerate(lines) if not line.startswith("#"))
     return "".join(lines[first:])
-
-
-def _lay_out(text: str) -> str:
-    # `--isolated`: the result depends on the pinned version of ruff only, not on who calls from where.
-    base = ("--isolated", "--line-length=120", "--target-version=py311")
-    first_party = 'lint.isort.known-first-party=["pond"]'
-    sorted_imports = _run("ruff", "check", *base, "--select=I", f"--config={first_party}", "--fix", "-", stdin=text)
-    return _run("ruff", "format", *base, "-", stdin=sorted_imports)
-
-
-def _run(module: str, *arguments: str, stdin: str | None = None) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", module, *arguments], input=stdin, capture_output=True, text=True, encoding="utf-8"
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"{module} failed:\n{done.stderr}")
-    return done.stdout

@@ -14,6 +14,8 @@ REF_PREFIX = "#/$defs/"
 
 _PRIMITIVES = ("string", "integer", "number", "boolean")
 _LIMITS = ("minLength", "pattern", "minimum", "maximum")
+SUMMARY, SEARCH = "x-summary", "x-search"  # what a Part's field is to who reads or searches; validators pass them over
+_SUMMARIES = ("name", "call_id", "media_type", "size", "bytes")
 
 
 class SchemaError(Exception):
@@ -67,12 +69,14 @@ TypeExpr: TypeAlias = Ref | Primitive | Const | ListOf | MapOf
 
 @dataclass(frozen=True)
 class Field:
-    """One property of an object."""
+    """One property of an object; of a Part's also what it is in a summary, and its place in the searched text."""
 
     name: str
     type: TypeExpr
     required: bool
     description: str
+    summary: str | None = None
+    searched: int = 0
 
 
 @dataclass(frozen=True)
@@ -225,7 +229,13 @@ def _object(name: str, description: str, body: Json, at: str) -> ObjectType:
 
 
 def _field(name: str, body: Json, required: bool, at: str) -> Field:
-    return Field(name, _type(body, at), required, _described(body, at))
+    summary, searched = body.get(SUMMARY), body.get(SEARCH, 0)
+    if summary not in (None, *_SUMMARIES):
+        raise SchemaError(f"{at}/{SUMMARY}", f"expected one of {', '.join(_SUMMARIES)}, found {summary!r}")
+    if type(searched) is not int:
+        raise SchemaError(f"{at}/{SEARCH}", f"expected a place in the text that is searched, found {searched!r}")
+    typed = {key: value for key, value in body.items() if key not in (SUMMARY, SEARCH)}
+    return Field(name, _type(typed, at), required, _described(body, at), summary, searched)
 
 
 def _type(body: Json, at: str) -> TypeExpr:

@@ -197,6 +197,7 @@ PondMarks = TypedDict(
         "map": NotRequired[str],
         "project_from": NotRequired[ProjectOrigin],
         "path": NotRequired[str],
+        "id": NotRequired[str],
     },
 )
 

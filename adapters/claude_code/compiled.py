@@ -6,7 +6,7 @@ from pond.lang.runtime import Origin, at, instant, kind_of, labels_of, parts_of,
 from pond.lang.runtime import weave_of
 
 DIGEST = '5bd35465313b6add'
-COMPILER = 11
+COMPILER = 12
 CLIENT = 'claude-code'
 MAP = 1
 FILES = ('projects/{slug}/{parent}/subagents/{agent**}.jsonl', 'projects/{slug}/agent-{legacy}.jsonl', 'projects/{slug}/{session:uuid}.jsonl', 'projects/{slug}/{file}.jsonl', '{parent}/subagents/{agent**}.jsonl', 'agent-{legacy}.jsonl', '{session:uuid}.jsonl', '{file}.jsonl')
@@ -49,6 +49,40 @@ SESSION = (
         Origin(None, None, ('timestamp',), None, 'rfc3339', None, False),
     )),
 )
+class Kind:
+    user = 'user'
+    assistant = 'assistant'
+    system_local_command_content = 'system/local_command/content'
+    system = 'system'
+    attachment_queued_command = 'attachment/queued_command'
+    queue_operation_content = 'queue-operation/content'
+    attachment_file_base64 = 'attachment/file/base64'
+    attachment_file_file = 'attachment/file/file'
+    attachment_already_read_file_content = 'attachment/already_read_file/content'
+class Block:
+    text = 'text'
+    image = 'image'
+    image_url = 'image/url'
+    document_base64 = 'document/base64'
+    document_text = 'document/text'
+    document_url = 'document/url'
+    document_content = 'document/content'
+    document_content_2 = 'document/content#2'
+    search_result = 'search_result'
+    tool_result = 'tool_result'
+    thinking = 'thinking'
+    tool_use = 'tool_use'
+    server_tool_use = 'server_tool_use'
+    mcp_tool_use = 'mcp_tool_use'
+    web_search_tool_result = 'web_search_tool_result'
+    web_fetch_tool_result = 'web_fetch_tool_result'
+    code_execution_tool_result = 'code_execution_tool_result'
+    bash_code_execution_tool_result = 'bash_code_execution_tool_result'
+    text_editor_code_execution_tool_result = 'text_editor_code_execution_tool_result'
+    mcp_tool_result = 'mcp_tool_result'
+    tool_search_tool_result = 'tool_search_tool_result'
+    advisor_tool_result = 'advisor_tool_result'
+    self = 'self'
 K0 = frozenset({'cache_control', 'citations', 'text'})
 K1 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'text', 'text': None, 'provenance': None, 'options': None}
 K2 = frozenset({'source'})

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 
+from pond.lang.runtime import CARRIED
 from pond.model.json_text import MAX_DEPTH, JsonObject, encode, nests_deeper
+from pond.model.marks import ABSENT, AS, POND, SHAPE
 from pond.portable import origin
 from pond.portable.blocks import PDF, is_address, is_image
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Rewound, Said, Title
+from pond.portable.inserted import left_out, tagged
 from pond.portable.loss import Losses
 from pond.portable.lowering import Group, Lowering, as_uuid, uuid_of
-from pond.portable.marks import left_out, marked
 from pond.portable.outline import of
+
+from .compiled import Block, Kind
 
 _IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 _NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]")
@@ -19,10 +23,10 @@ _LONGEST_SLUG = 200
 # Levels of a call's arguments: they lie in record, message, content and block; their innermost value is one too.
 _DEEPEST_INPUT = MAX_DEPTH - 5
 # Marks are read and never written to: one object for all records of a kind.
-_USER: JsonObject = {"as": USER}
-_PLAIN: JsonObject = {"as": USER, "shape": {"message.content": "string"}}
-_ASSISTANT: JsonObject = {"as": ASSISTANT}
-_CARRY: JsonObject = {"as": "carry", "absent": ["uuid", "timestamp", "cwd"]}
+_USER: JsonObject = {AS: Kind.user}
+_PLAIN: JsonObject = {AS: Kind.user, SHAPE: {"message.content": "string"}}
+_ASSISTANT: JsonObject = {AS: Kind.assistant}
+_CARRY: JsonObject = {AS: CARRIED, ABSENT: ["uuid", "timestamp", "cwd"]}
 
 
 class ClaudeCodeLowering(Lowering):
@@ -43,11 +47,15 @@ class ClaudeCodeLowering(Lowering):
             self._common |= {"agentId": _agent_id(heading), "sessionId": heading.parent}
 
     @staticmethod
-    def place(heading: Heading) -> str:
+    def path_of(heading: Heading) -> str:
         folder = f"projects/{slug(heading.project)}"
         if heading.spawned and heading.parent:
             return f"{folder}/{heading.parent}/subagents/agent-{_agent_id(heading)}.jsonl"
         return f"{folder}/{heading.id}.jsonl"
+
+    @staticmethod
+    def folder_of(project: str) -> str:
+        return slug(project)
 
     @staticmethod
     def resume(heading: Heading) -> str:
@@ -119,14 +127,14 @@ class ClaudeCodeLowering(Lowering):
         return {"type": "text", "text": left_out(f"a file ({kind})")}
 
     def _user_part(self, part: JsonObject, item: Said) -> JsonObject:
-        if part["type"] != "file" or (label := _file_label(part)) == "image":
+        if part["type"] != "file" or (label := _file_label(part)) == Block.image:
             return part
         if label:
-            part["options"] = {"pond": {"as": label}}
+            part["options"] = {POND: {AS: label}}
             return part
         kind = part["media_type"]
         self.losses.add("file-left-out", item.id, part["id"], item.line, kind, len(part["data"]))
-        note = marked(left_out(f"a file ({part.get('file_name', kind)})"), self.heading.source_agent)
+        note = tagged(left_out(f"a file ({part.get('file_name', kind)})"), self.heading.source_agent)
         return {"kind": "part", "id": part["id"], "type": "text", "text": note, "options": {}}
 
     def _row(
@@ -135,7 +143,7 @@ class ClaudeCodeLowering(Lowering):
         """Return one record, hung on the tip of the chain; `options` is the caller's to give away."""
         uuid = uuid_of(f"{self._own}{role}\0{item.id}\0{parts[0]['id']}")
         options["source"] = {"parentUuid": self._tip, **self._common}
-        options["pond"] = marks
+        options[POND] = marks
         self._tip, self._off = uuid, False
         return [{"kind": "message", "role": role, "id": uuid, "timestamp": item.time, "options": options}, *parts]
 
@@ -144,16 +152,16 @@ class ClaudeCodeLowering(Lowering):
 
     def title(self, item: Title) -> list[Group]:
         source = {"type": "custom-title", "customTitle": item.text}
-        return [[_carrier(item.id, item.time, {"source": source, "pond": _CARRY})]]
+        return [[_carrier(item.id, item.time, {"source": source, POND: _CARRY})]]
 
     def close(self) -> list[Group]:
         if not self._off or self._tip is None:
             return []
         source = {"type": "last-prompt", "leafUuid": self._tip}  # else the client goes on from the last record
-        return [[_carrier("", "", {"source": source, "pond": _CARRY})]]
+        return [[_carrier("", "", {"source": source, POND: _CARRY})]]
 
     def aside(self, payload: JsonObject, time: str) -> Group:
-        return [_carrier("", time, {"source": {"type": origin.KIND, "payload": payload}, "pond": _CARRY})]
+        return [_carrier("", time, {"source": {"type": origin.KIND, "payload": payload}, POND: _CARRY})]
 
     def follow(self, events: Group) -> None:
         residue = of(events[0]["options"], "source")
@@ -175,7 +183,7 @@ class ClaudeCodeLowering(Lowering):
         if kept:
             preserved = {"anchorUuid": anchor, "uuids": kept, "allUuids": kept}
             source["compactMetadata"] = {"preservedMessages": preserved}
-        event = _carrier(boundary, item.time, {"source": source, "pond": {"as": "system"}})
+        event = _carrier(boundary, item.time, {"source": source, POND: {AS: Kind.system}})
         event["content"] = "Conversation compacted"
         self._tip, self._starts, self._answer = boundary, [], ""
         summary = self._row(item, USER, [text], _PLAIN, {})
@@ -202,10 +210,10 @@ def _carrier(message_id: str, time: str, options: JsonObject) -> JsonObject:
 def _file_label(part: JsonObject) -> str | None:
     """Return the block that holds a file; None where there is none for it."""
     if is_address(part["data"]):
-        return "image/url" if is_image(part) else "document/url" if part["media_type"] == PDF else None
+        return Block.image_url if is_image(part) else Block.document_url if part["media_type"] == PDF else None
     if part["media_type"] in _IMAGES:
-        return "image"
-    return "document/base64" if part["media_type"] == PDF else None
+        return Block.image
+    return Block.document_base64 if part["media_type"] == PDF else None
 
 
 def _base64(media_type: str, data: str) -> JsonObject:

@@ -9,6 +9,7 @@ from pond.model.json_text import JsonObject
 from pond.portable.conversation import Rewound, Title
 from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
 
+from .compiled import Block, Kind
 from .queue import KIND, LABEL, queued, queues
 
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary", "agent-name": "agentName"}
@@ -21,7 +22,7 @@ class ClaudeCodeOutline(Outline):
 
     inner = "attachment"
     queue = LABEL
-    papers = frozenset(("document/url",))
+    document_labels = frozenset((Block.document_url,))
     renewed = ("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated")
     known = frozenset(("parentUuid", "isSidechain", "gitBranch", "isCompactSummary", "signature"))
 
@@ -33,7 +34,7 @@ class ClaudeCodeOutline(Outline):
         self._turn_of: dict[int, int] = {}  # record -> the turn it belongs to
         self._before: list[int] = [0]  # turn -> the turn it hangs on; turn 0 is the root
         self._live = [0]  # the turns from the root to the last prompt
-        self._place = {0: 0}  # of each of them in that list
+        self._depth = {0: 0}  # of each of them in that list
         self._threads: dict[int, str] = {}  # sidechain record -> the first record of its chain
         self._begun = self.spawned
         self._kept: list[str] = []
@@ -59,13 +60,13 @@ class ClaudeCodeOutline(Outline):
         else:
             self.thread = None
             if not self._begun:
-                self._begun = label in ("user", "assistant")
+                self._begun = label in (Kind.user, Kind.assistant)
         if queues(label, residue):
             self._turn_of[hash(record.id)] = self._live[-1]
             return queued(residue, record.text())
         if label == CARRIED:
             return self._carried(record)
-        if label == "assistant":
+        if label == Kind.assistant:
             answer = head["options"].get("anthropic")
             model = answer.get("model") if type(answer) is dict else None
             self.model = model if type(model) is str and model else None
@@ -81,7 +82,7 @@ class ClaudeCodeOutline(Outline):
         self._leaf = None
         rewound = None
         if record.human and self.thread is None:
-            parent = residue.get("parentUuid", _NOWHERE) if label == "user" else _NOWHERE
+            parent = residue.get("parentUuid", _NOWHERE) if label == Kind.user else _NOWHERE
             rewound = self._go_back(parent, record.id, record.time)
             self._before.append(self._live[-1])
             self._go_on([len(self._before) - 1])
@@ -95,8 +96,12 @@ class ClaudeCodeOutline(Outline):
             return None
         if residue["type"] == "last-prompt":
             self._leaf = residue.get("leafUuid")
-        named = title(residue)
+        named = self.title_of(residue)
         return Title(named, record.id, record.time) if named else None
+
+    @staticmethod
+    def title_of(residue: JsonObject) -> str | None:
+        return text_of(residue, _TITLES.get(str(residue.get("type")), ""))
 
     def finish(self) -> Rewound | None:
         # Written last, such a row says where the client goes on, whatever came before it.
@@ -110,19 +115,19 @@ class ClaudeCodeOutline(Outline):
         elif type(parent) is str:  # what is no text names nothing
             wanted = self._turn_of.get(hash(parent), wanted)
         older: list[int] = []
-        while wanted not in self._place:  # a branch that was left before
+        while wanted not in self._depth:  # a branch that was left before
             older.append(wanted)
             wanted = self._before[wanted]
-        taken_back = len(self._live) - 1 - self._place[wanted]
+        taken_back = len(self._live) - 1 - self._depth[wanted]
         for _ in range(taken_back):
-            del self._place[self._live.pop()]
+            del self._depth[self._live.pop()]
         again = self._chain(str(parent), frozenset(older)) if older else []
         self._go_on(older[::-1])
         return Rewound(taken_back, message_id, time, again) if taken_back or again else None
 
     def _go_on(self, turns: list[int]) -> None:
         for turn in turns:
-            self._place[turn] = len(self._live)
+            self._depth[turn] = len(self._live)
             self._live.append(turn)
 
     def _chain(self, uuid: str | None, turns: frozenset[int]) -> list[str]:
@@ -152,11 +157,6 @@ class ClaudeCodeOutline(Outline):
             return thread
         self.spawned = True  # it begins with one: the whole file is a subagent's
         return None
-
-
-def title(record: JsonObject) -> str | None:
-    """Return what a record says the session is called."""
-    return text_of(record, _TITLES.get(str(record.get("type")), ""))
 
 
 def children(path: Path, session_id: str) -> list[Path]:

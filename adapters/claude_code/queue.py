@@ -8,8 +8,10 @@ from pond.lang.runtime import CARRIED
 from pond.model.json_text import JsonObject
 from pond.portable.queue import Queued
 
+from .compiled import Kind
+
 KIND = "queue-operation"
-LABEL = f"{KIND}/content"  # of the rows that hold the prompt itself
+LABEL = Kind.queue_operation_content  # of the rows that hold the prompt itself
 _MOVES = {"dequeue": Queued("leaves"), "remove": Queued("leaves"), "popAll": Queued("taken back")}
 _COMMAND = re.compile(r"\s*/[\w:.-]+(?!\S)")  # a path has more slashes
 

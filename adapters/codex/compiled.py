@@ -6,7 +6,7 @@ from pond.lang.runtime import Origin, at, instant, kind_of, labels_of, parts_of,
 from pond.lang.runtime import weave_of
 
 DIGEST = '982a6f79c240b28f'
-COMPILER = 11
+COMPILER = 12
 CLIENT = 'codex'
 MAP = 1
 FILES = ('sessions/{day**}/rollout-{time}-{session:uuid}.jsonl', 'sessions/{day**}/rollout-{stamp}.jsonl', 'archived_sessions/rollout-{time}-{session:uuid}.jsonl', 'archived_sessions/rollout-{stamp}.jsonl', 'sessions/rollout-{time}-{session:uuid}.json', 'sessions/rollout-{stamp}.json', 'rollout-{time}-{session:uuid}.jsonl', 'rollout-{stamp}.jsonl', 'rollout-{time}-{session:uuid}.json', 'rollout-{stamp}.json', '{file}.jsonl', '{file}.json')
@@ -48,6 +48,71 @@ SESSION = (
         Origin(None, None, ('created_at',), None, 'rfc3339', None, False),
     )),
 )
+class Kind:
+    session_meta = 'session_meta'
+    response_item_message_user = 'response_item/message/user'
+    response_item_message_assistant = 'response_item/message/assistant'
+    response_item_message_developer_ = 'response_item/message/developer+'
+    response_item_no_type_user = 'response_item/no-type/user'
+    response_item_no_type_assistant = 'response_item/no-type/assistant'
+    response_item_agent_message = 'response_item/agent_message'
+    inter_agent_communication = 'inter_agent_communication'
+    response_item_reasoning = 'response_item/reasoning'
+    response_item_function_call = 'response_item/function_call'
+    response_item_custom_tool_call = 'response_item/custom_tool_call'
+    response_item_function_call_output_ = 'response_item/function_call_output+'
+    response_item_local_shell_call = 'response_item/local_shell_call'
+    response_item_web_search_call_no_action = 'response_item/web_search_call/no-action'
+    response_item_web_search_call_ = 'response_item/web_search_call+'
+    response_item_tool_search_call = 'response_item/tool_search_call'
+    response_item_tool_search_output = 'response_item/tool_search_output'
+    response_item_image_generation_call = 'response_item/image_generation_call'
+    response_item_tool_call = 'response_item/tool_call'
+    response_item_tool_result = 'response_item/tool_result'
+    compacted = 'compacted'
+    event_msg_entered_review_mode_instructions = 'event_msg/entered_review_mode/instructions'
+    event_msg_user_message_unheard = 'event_msg/user_message/unheard'
+    event_msg_agent_message_unheard = 'event_msg/agent_message/unheard'
+    event_msg_agent_reasoning__unheard = 'event_msg/agent_reasoning+/unheard'
+    untyped_state = 'untyped/state'
+    untyped_instructions_id = 'untyped/instructions/id'
+    untyped_session_no_role = 'untyped/session/no-role'
+    message_user = 'message/user'
+    message_assistant = 'message/assistant'
+    message_developer_ = 'message/developer+'
+    reasoning = 'reasoning'
+    function_call_function = 'function_call/function'
+    function_call = 'function_call'
+    custom_tool_call = 'custom_tool_call'
+    function_call_output = 'function_call_output'
+    custom_tool_call_output = 'custom_tool_call_output'
+    function_result = 'function_result'
+    untyped_user_message = 'untyped/user/message'
+    untyped_user = 'untyped/user'
+    untyped_assistant_message = 'untyped/assistant/message'
+    untyped_assistant = 'untyped/assistant'
+    untyped_tool = 'untyped/tool'
+    untyped_developer__content = 'untyped/developer+/content'
+class Block:
+    input_text = 'input_text'
+    text = 'text'
+    input_image = 'input_image'
+    input_image_2 = 'input_image#2'
+    input_image_3 = 'input_image#3'
+    input_audio = 'input_audio'
+    input_audio_2 = 'input_audio#2'
+    input_file = 'input_file'
+    input_file_2 = 'input_file#2'
+    input_file_3 = 'input_file#3'
+    output_text = 'output_text'
+    refusal = 'refusal'
+    self = 'self'
+    summary_text = 'summary_text'
+    reasoning_text = 'reasoning_text'
+    image_url = 'image_url'
+    image_url_2 = 'image_url#2'
+    reasoning = 'reasoning'
+    function = 'function'
 K0 = frozenset({'metadata', 'ordinal', 'payload', 'timestamp'})
 K1 = frozenset({'agent_nickname', 'agent_path', 'agent_role', 'base_instructions', 'cli_version', 'context_window', 'cwd', 'dynamic_tools', 'forked_from_id', 'forked_from_ordinal_exclusive', 'git', 'history_base', 'history_mode', 'id', 'instructions', 'memory_mode', 'model_provider', 'multi_agent_version', 'originator', 'parent_thread_id', 'runtime_workspace_roots', 'selected_capability_roots', 'session_id', 'source', 'subagent_history_start_ordinal', 'thread_source', 'timestamp'})
 K2 = {'kind': 'message', 'role': 'system', 'id': None, 'session_id': None, 'timestamp': None, 'content': None, 'options': None}

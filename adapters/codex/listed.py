@@ -24,13 +24,13 @@ def entries(path: Path) -> tuple[JsonObject, ...]:
     end = max(text.rfind(f"{os.sep}{name}{os.sep}") for name in _FOLDERS)
     if end < 0:
         return ()
-    place = f"{text[:end]}{os.sep}{FILE}"
+    file = f"{text[:end]}{os.sep}{FILE}"
     try:
-        found = os.stat(place)
+        found = os.stat(file)
     except OSError:
         return ()
     stem = path.name.removesuffix(SUFFIX).removesuffix(".jsonl")
-    return _listed(place, found.st_size, found.st_mtime_ns).get(stem[-_ID:], ())
+    return _listed(file, found.st_size, found.st_mtime_ns).get(stem[-_ID:], ())
 
 
 @lru_cache(maxsize=4)

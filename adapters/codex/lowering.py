@@ -5,21 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pond.lang.runtime import CARRIED
 from pond.model.json_text import Json, JsonObject, encode_plain
+from pond.model.marks import ABSENT, AS, POND
 from pond.portable import origin
 from pond.portable.blocks import is_address, is_image
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Rewound, Said, Title
+from pond.portable.inserted import WRITER, is_tagged, left_out, tagged
 from pond.portable.loss import Losses
 from pond.portable.lowering import Group, Lowering
-from pond.portable.marks import WRITER, is_marked, left_out, marked
 from pond.portable.outline import of
+
+from .compiled import Block, Kind
 
 _HALF = re.compile("[\ud800-\udfff]")
 # Marks are read and never written to: one object for all rows of a label.
-_CARRY: JsonObject = {"as": "carry"}
+_CARRY: JsonObject = {AS: CARRIED}
 _USER, _ASSISTANT, _CALL, _CUSTOM, _OUTPUT = (
-    {"as": f"response_item/{label}", "absent": ["payload.id"]}
-    for label in ("message/user", "message/assistant", "function_call", "custom_tool_call", "function_call_output+")
+    {AS: label, ABSENT: ["payload.id"]}
+    for label in (
+        Kind.response_item_message_user,
+        Kind.response_item_message_assistant,
+        Kind.response_item_function_call,
+        Kind.response_item_custom_tool_call,
+        Kind.response_item_function_call_output_,
+    )
 )
 
 
@@ -37,7 +47,7 @@ class CodexLowering(Lowering):
         self._custom: set[str] = set()  # open calls whose arguments are plain text
 
     @staticmethod
-    def place(heading: Heading) -> str:
+    def path_of(heading: Heading) -> str:
         day, _, clock = heading.created_at.partition("T")
         stamp = f"{day}T{clock[:8].replace(':', '-')}"
         return f"sessions/{day.replace('-', '/')}/rollout-{stamp}-{heading.id}.jsonl"
@@ -60,7 +70,7 @@ class CodexLowering(Lowering):
             payload["git"] = {"branch": _whole(branch)}
         if _whole(heading.project) is not heading.project:
             payload["cwd"] = _whole(heading.project)
-        return [[_row("session_meta", heading.created_at, {"payload": payload})]]
+        return [[_row(Kind.session_meta, heading.created_at, {"payload": payload})]]
 
     def said(self, item: Said) -> list[Group]:
         role, parts = item.role, item.parts
@@ -82,7 +92,7 @@ class CodexLowering(Lowering):
         if item.human or not self._listed:
             self._listed = True  # without such an event the client does not find the session by itself
             texts = [part["text"] for part in parts if part["type"] == "text"]
-            text = "\n".join([text for text in texts if not is_marked(text)] or texts)
+            text = "\n".join([text for text in texts if not is_tagged(text)] or texts)
             groups.append(_event(item.time, {"type": "user_message", "message": text, "images": []}))
         return groups
 
@@ -91,11 +101,11 @@ class CodexLowering(Lowering):
             part["text"] = self._whole(part["text"], part, item)
         elif is_image(part):
             if is_address(part["data"]):
-                part["options"] = {"pond": {"as": "input_image#2"}}
+                part["options"] = {POND: {AS: Block.input_image_2}}
         else:
             kind = part["media_type"]
             self.losses.add("file-left-out", item.id, part["id"], item.line, kind, len(part["data"]))
-            note = marked(left_out(f"a file ({part.get('file_name', kind)})"), self.heading.source_agent)
+            note = tagged(left_out(f"a file ({part.get('file_name', kind)})"), self.heading.source_agent)
             return {"kind": "part", "id": part["id"], "type": "text", "text": note, "options": {}}
         return part
 
@@ -166,7 +176,7 @@ class CodexLowering(Lowering):
         return [_event(item.time, named)]
 
     def aside(self, payload: JsonObject, time: str) -> Group:
-        return [_row("carry", time, {"type": origin.KIND, "payload": payload})]
+        return [_row(CARRIED, time, {"type": origin.KIND, "payload": payload})]
 
     def follow(self, events: Group) -> None:
         ordinal = of(events[0]["options"], "source", "ordinal")
@@ -187,7 +197,7 @@ class CodexLowering(Lowering):
         summed_up = _message(USER, [{"type": "input_text", "text": summary}])
         history = [*copies, summed_up] if item.kept_first else [summed_up, *copies]
         source: JsonObject = {"payload": {"replacement_history": history}}
-        row = _row("compacted", item.time, source)
+        row = _row(Kind.compacted, item.time, source)
         row["content"] = summary
         return [[row]]
 
@@ -250,17 +260,17 @@ def _message(role: str, content: list[JsonObject]) -> JsonObject:
 def _row(label: str, time: str, source: JsonObject) -> JsonObject:
     return {
         "kind": "message", "role": "system", "id": "", "timestamp": time, "content": "",
-        "options": {"source": source, "pond": {"as": label}},
+        "options": {"source": source, POND: {AS: label}},
     }  # fmt: skip
 
 
 def _item(marks: JsonObject, role: str, time: str, payload: JsonObject, parts: Iterable[JsonObject]) -> Group:
-    options = {"source": {"payload": payload}, "pond": marks}
+    options = {"source": {"payload": payload}, POND: marks}
     return [{"kind": "message", "role": role, "id": "", "timestamp": time, "options": options}, *parts]
 
 
 def _event(time: str, payload: JsonObject) -> Group:
-    options = {"source": {"type": "event_msg", "payload": payload}, "pond": _CARRY}
+    options = {"source": {"type": "event_msg", "payload": payload}, POND: _CARRY}
     return [{"kind": "message", "role": "system", "id": "", "timestamp": time, "content": "", "options": options}]
 
 

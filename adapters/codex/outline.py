@@ -10,14 +10,18 @@ from pond.lang.runtime import CARRIED, LISTED
 from pond.model.compressed import SUFFIX, first_bytes
 from pond.model.json_text import JsonObject, encode
 from pond.portable.conversation import ASSISTANT, USER, Rewound, Said, Title
-from pond.portable.marks import OPEN, WRITER
+from pond.portable.inserted import OPEN, WRITER
 from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
 
+from .compiled import Kind
+
 _NOTED = ("thread_name_updated", "thread_rolled_back", "agent_reasoning")
-_SPOKEN = {f"{space}message/{role}": role for space in ("response_item/", "") for role in (USER, ASSISTANT)} | {
-    "event_msg/user_message/unheard": USER, "event_msg/agent_message/unheard": ASSISTANT,
-}  # labels of the mapping  # fmt: skip
-_REVIEW = "event_msg/entered_review_mode/instructions"
+_SPOKEN = {
+    Kind.response_item_message_user: USER, Kind.message_user: USER, Kind.event_msg_user_message_unheard: USER,
+    Kind.response_item_message_assistant: ASSISTANT, Kind.message_assistant: ASSISTANT,
+    Kind.event_msg_agent_message_unheard: ASSISTANT,
+}  # fmt: skip
+_REVIEW = Kind.event_msg_entered_review_mode_instructions
 _KEPT = 80_000  # characters of prompts that a summary without a history leaves standing: 20,000 tokens
 
 
@@ -32,7 +36,7 @@ class CodexOutline(Outline):
     )  # fmt: skip
     known = frozenset(("success", "payload"))
     inner = "payload"
-    heeds = frozenset((CARRIED, "session_meta", "compacted", _REVIEW, *_SPOKEN))
+    watched_labels = frozenset((CARRIED, Kind.session_meta, Kind.compacted, _REVIEW, *_SPOKEN))
 
     def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
         super().__init__(session, recall)
@@ -55,11 +59,27 @@ class CodexOutline(Outline):
             return self._event(record, record.residue.get("payload"))
         elif label == _REVIEW and record.human:
             self._asked.append(0)  # a turn here; the client counts it in the reviewer's thread
-        elif label == "session_meta":
+        elif label == Kind.session_meta:
             self._session(record.residue.get("payload"))
-        elif label == "compacted":
+        elif label == Kind.compacted:
             return self._compacted(record, record.residue.get("payload"))
         return None
+
+    @staticmethod
+    def title_of(residue: JsonObject) -> str | None:
+        if "thread_name" in residue:  # a line of the client's list of sessions
+            return text_of(residue, "thread_name")
+        named = of(residue, "payload", "type") == "thread_name_updated"
+        return text_of(residue, "payload", "thread_name") if named else None
+
+    @staticmethod
+    def number_of(residue: JsonObject) -> int | None:
+        ordinal = residue.get("ordinal")
+        return ordinal if type(ordinal) is int else None
+
+    @staticmethod
+    def is_sealed(options: JsonObject) -> bool:
+        return any(type(held) is dict and "encrypted_content" in held for held in options.values())
 
     def _heard(self, record: Record, role: str) -> None:
         """Remember a message: a summary may keep it, and taking turns back counts it."""
@@ -105,7 +125,7 @@ class CodexOutline(Outline):
         kind = of(payload, "type")
         if record.residue.get("type") == "turn_context":
             self.model = text_of(payload, "model") or self.model
-        elif (name := title(record.residue)) is not None:
+        elif (name := self.title_of(record.residue)) is not None:
             return Title(name, record.id, record.time)
         elif kind == "thread_rolled_back" and type(turns := of(payload, "num_turns")) is int:
             return Rewound(self._taken_back(turns), record.id, record.time)
@@ -153,14 +173,6 @@ def _spoken(item: object) -> str:
 _FOLDERS = ("sessions", "archived_sessions")
 _NAME = re.compile(r"rollout-[0-9-]{10}T[0-9-]{8}-(.+)\.jsonl(?:\.zst)?")
 _FIRST_ROW = 1 << 16  # bytes: the row that names a parent begins with the ids
-
-
-def title(record: JsonObject) -> str | None:
-    """Return what a record says the session is called, or a line of the client's list of sessions."""
-    if "thread_name" in record:
-        return text_of(record, "thread_name")
-    named = of(record, "payload", "type") == "thread_name_updated"
-    return text_of(record, "payload", "thread_name") if named else None
 
 
 def children(path: Path, session_id: str) -> list[Path]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from pond.portable.marks import WRITER
+from pond.portable.inserted import WRITER
 
 # The first lines of what the client prints before a tool's own output.
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:)\s*(-?\d+)", re.MULTILINE)

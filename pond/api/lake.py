@@ -125,7 +125,9 @@ class Lake:
         self, *sessions: str, output: Place, to: str | None = None, everything: bool = False
     ) -> tuple[list[Restored], Report]:
         """Write sessions and their descendants as files below a directory; return them, and what happened."""
-        request = RestoreRequest(Order(to or ""), sessions, everything)
+        from pond.restore.restoring import OWN
+
+        request = RestoreRequest(Order(OWN if to is None else to), sessions, everything)
         running = restore(self._service, request, target_directory(os.fspath(output)))
         return list(running.made), running.report
 

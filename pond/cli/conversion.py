@@ -41,10 +41,10 @@ def order_of(
     project: str | None = None,
 ) -> Order:  # fmt: skip
     """Return what is asked of every session; raise UsageError for a client or an answer that is none."""
-    known = ["", *clients(), CANONICAL]
-    for name in (to, client or ""):
-        if name not in known:
-            raise UsageError(Diagnostic("usage", f"unknown client `{name}`", help=f"known: {', '.join(known[1:])}"))
+    known = [*clients(), CANONICAL]
+    for name in (to, client):
+        if name is not None and name not in known:
+            raise UsageError(Diagnostic("usage", f"unknown client `{name}`", help=f"known: {', '.join(known)}"))
     if on_loss not in _ON_LOSS:
         raise UsageError(Diagnostic("usage", f"unknown --on-loss `{on_loss}`", help=f"one of {', '.join(_ON_LOSS)}"))
     return Order(to, client, project, on_loss, keep_origin, _directories(map_path or []))

@@ -1,5 +1,6 @@
 """`pond restore`: sessions of the lake as a client's own files."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -46,7 +47,9 @@ def run(
     on_loss: OnLoss = "warn",
 ) -> int:
     """Write stored sessions as their own client's files again, as another client's, or as canonical events."""
-    order = order_of(to or OWN, on_loss, keep_origin, map_path)
+    order = order_of(CANONICAL if to is None else to, on_loss, keep_origin, map_path)
+    if to is None:
+        order = replace(order, to=OWN)
     if output is None and to != CANONICAL:
         raise _refusal("a client's sessions are files and need a directory", "name it with -o DIR")
     target = target_directory(output) if output is not None else None

@@ -10,12 +10,15 @@ from pond.codec.report import Report
 from pond.codec.source import LineSource, whole_line
 from pond.codec.writer import SPECIAL
 from pond.model.event_shape import shaped
+from pond.model.instants import normalise
 from pond.model.json_text import EVENT_DEPTH, JsonObject, NotJson, decode
+from pond.model.marks import AS, MAP, POND, REPEAT_OF, SEQ, continues_record, marks_of
 from pond.model.validate import Validator
 
 _KINDS = ("session", "message", "part")
 _NO_MARKS: JsonObject = {}
 _MOST_RECORDS = 1 << 53  # of one session: no log is as long
+_REPEATS = f'"{REPEAT_OF}"'.encode()
 
 
 class CanonicalReader:
@@ -81,7 +84,7 @@ class CanonicalReader:
                 sound = sound and fits
                 continue
             message_id = event.get("id")
-            if group and _continues(event):
+            if group and continues_record(event):
                 group.append(event)
                 sound = sound and fits
                 continue
@@ -123,6 +126,7 @@ class CanonicalReader:
             report.error(error.code, str(error), name, number)
             return None
         if type(event) is dict and event.get("kind") in _KINDS:
+            normalise(event)
             return event
         self._broken("expected an event with `kind` session, message or part")
         return None
@@ -145,8 +149,9 @@ class CanonicalReader:
                 continue  # reported when it was read in its turn
             if type(event) is not dict or event.get("kind") not in _KINDS:
                 continue
-            if events and (event["kind"] == "session" or (event["kind"] == "message" and not _continues(event))):
+            if events and (event["kind"] == "session" or (event["kind"] == "message" and not continues_record(event))):
                 break
+            normalise(event)
             events.append(event)
         return events
 
@@ -155,11 +160,11 @@ class CanonicalReader:
         places: dict[tuple[str, str], int] = {}
         for collect in (True, False):
             for offset, line in self.source.lines_from(0):
-                if collect and b'"repeat_of"' not in line:
+                if collect and _REPEATS not in line:
                     continue
                 try:
                     event = decode(line, _ignore, EVENT_DEPTH)
-                    repeat = event["options"].get("pond", {}).get("repeat_of")
+                    repeat = event["options"].get(POND, {}).get(REPEAT_OF)
                     if repeat is not None:
                         wanted.add(repeat)
                     elif event["kind"] == "message" and event["id"] in wanted:
@@ -180,23 +185,22 @@ class _Records:
 
     def __init__(self, session: JsonObject) -> None:
         self._client: str = session["source_agent"]
-        pond = session["options"].get("pond")
-        self._marked: bool | None = True if type(pond) is dict and "map" in pond else None
+        self._marked: bool | None = True if MAP in marks_of(session["options"]) else None
         self._labels = _labels(self._client)
 
     def misfit(self, message: JsonObject) -> str | None:
         """Return why the message that begins a record does not fit the session; None where it does."""
-        pond = message["options"].get("pond", _NO_MARKS)
-        if type(pond) is not dict:
+        marks = message["options"].get(POND, _NO_MARKS)
+        if type(marks) is not dict:
             return "`options.pond`: expected an object"
-        label = pond.get("as")
+        label = marks.get(AS)
         if self._marked is None:
             self._marked = label is not None
         if not self._marked:
             return None
         if type(label) is not str or (self._labels and label not in self._labels):
             return f"`options.pond.as`: expected a kind of record that {self._client} has, found {label!r}"
-        place = pond.get("seq", 0)
+        place = marks.get(SEQ, 0)
         if type(place) is not int or not 0 <= place < _MOST_RECORDS:
             return "`options.pond.seq`: expected the place of the record in its log"
         return None
@@ -209,9 +213,3 @@ def _labels(client: str) -> Collection[str]:
 
 def _ignore(_: str) -> None:
     """Duplicate keys are reported when the line is read in its turn."""
-
-
-def _continues(event: JsonObject) -> bool:
-    options = event.get("options")
-    pond = options.get("pond") if type(options) is dict else None
-    return type(pond) is dict and pond.get("with") is True

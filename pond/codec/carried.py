@@ -6,9 +6,10 @@ from types import ModuleType
 from typing import BinaryIO
 
 from pond.codec.reader import SessionReading, Taker
-from pond.lang.conversions import instant
 from pond.lang.runtime import CARRIED
+from pond.model.instants import instant
 from pond.model.json_text import MAX_DEPTH, JsonObject, encode
+from pond.model.marks import AS, POND, SEQ
 
 _TIME = len("2026-01-02T03:04:05.678Z")
 
@@ -57,7 +58,7 @@ def canonical_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) 
     head = b'{"kind":"message","role":"system","id":"'
     session = b'","session_id":' + encode(reading.session_id) + b',"timestamp":"'
     source = b'","content":"","options":{"source":{'
-    tail = f',"as":"{CARRIED}"}}}}}}\n'
+    marked, tail = f',"{POND}":{{"{SEQ}":', f',"{AS}":"{CARRIED}"}}}}}}\n'
 
     def take(record: JsonObject, line: bytes) -> bool:
         if line[:time] != start or line[end:after] != b'",':
@@ -69,7 +70,7 @@ def canonical_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) 
             return False
         if len(line) > most and line.count(b"[") + line.count(b"{") > MAX_DEPTH:  # a short one cannot be that deep
             return False
-        message_id, marks = derive(record).encode(), f',"pond":{{"seq":{reading.seq}{tail}'.encode()
+        message_id, marks = derive(record).encode(), f"{marked}{reading.seq}{tail}".encode()
         write(b"".join((head, message_id, session, first, source, line[after:-1], marks)))
         return True
 

@@ -26,6 +26,7 @@ from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.compressed import SUFFIX
 from pond.model.json_text import Json, JsonObject, NotJson, encode_line, encode_plain
+from pond.model.marks import AS, FORM, MAP, marks_of
 
 if TYPE_CHECKING:  # only a lake goes on where it stopped
     from pond.codec.canonical import CanonicalReader
@@ -177,15 +178,13 @@ def _marked(session: Session) -> tuple[bool, Session]:
 
     Only events that no reader made can be without: canonical text of anybody, also when it was stored.
     """
-    pond = session.row["options"].get("pond")
-    if session.checked or (type(pond) is dict and "map" in pond):  # the mapping that read it
+    if session.checked or MAP in marks_of(session.row["options"]):  # the mapping that read it
         return True, session
     groups = iter(session.groups)
     first = next(groups, None)
     if first is None:
         return True, session
-    pond = first[0]["options"].get("pond")
-    return type(pond) is dict and "as" in pond, replace(session, groups=chain((first,), groups))
+    return AS in marks_of(first[0]["options"]), replace(session, groups=chain((first,), groups))
 
 
 def _as_document(file: BinaryIO, name: str, path: Path | None, report: Report) -> Source | None:
@@ -268,7 +267,7 @@ def write_native(
     owner = adapter(session.row["source_agent"])
     writer = SessionWriter(owner, session.row, session.recall, report, name)
     beside = writer.side_files()
-    form = session.row["options"].get("pond", {}).get("form")
+    form = marks_of(session.row["options"]).get(FORM)
     if form == "document":
         out.write(_document(writer.records(session.groups), owner, beside, name))
         return Written(beside)

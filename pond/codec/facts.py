@@ -14,6 +14,7 @@ from pond.diagnostics.span import Span
 from pond.lang.context import NO_PROJECT
 from pond.lang.runtime import MISSING, OWN, Origin, at
 from pond.model.json_text import Json, JsonObject, NotJson, decode_unproved
+from pond.model.marks import FORM, ID, MAP, PATH, POND, PROJECT_FROM, marks_of
 
 # Lineage and the rows of one named kind stand at the head of a file; looking further would read every file twice.
 _UNBOUNDED = frozenset((OWN, "id", "project", "created_at"))
@@ -34,11 +35,11 @@ def gather(module: ModuleType, source: Source, project: str | None) -> JsonObjec
     if "project" not in fields and project:
         fields["project"], project_from = project, "argument"
     _require(fields, source)
-    pond: JsonObject = {"map": f"{module.CLIENT}/{module.MAP}", "project_from": project_from}
+    marks: JsonObject = {MAP: f"{module.CLIENT}/{module.MAP}", PROJECT_FROM: project_from}
     if "_tail" in path:
-        pond["path"] = path["_tail"]
+        marks[PATH] = path["_tail"]
     if source.form != "lines":
-        pond["form"] = source.form
+        marks[FORM] = source.form
     session: JsonObject = {"kind": "session", "id": fields["id"]}
     for name in ("parent_session_id", "parent_message_id"):
         # A cut-point without a session to cut from would be incoherent (model-parent-pointer-coherence).
@@ -48,13 +49,13 @@ def gather(module: ModuleType, source: Source, project: str | None) -> JsonObjec
     if "created_at" in fields:
         session["created_at"] = fields["created_at"]
     session["project"] = fields["project"]
-    session["options"] = {"pond": pond}
+    session["options"] = {POND: marks}
     return session
 
 
 def own_id(session: JsonObject) -> str:
     """Return the id that the client gave a session; the lake stores a second one of the same id under another."""
-    found: str = session["options"].get("pond", {}).get("id", session["id"])
+    found: str = {ID: session["id"], **marks_of(session["options"])}[ID]
     return found
 
 
@@ -64,8 +65,7 @@ def project_of(session: JsonObject) -> object:
     Only a record's own word stays the same while a session grows. What was read relative to a project that a path
     gave could not be written back once a record has told a better one.
     """
-    marks = session["options"].get("pond", {})
-    return session["project"] if marks.get("project_from") == RECORD else NO_PROJECT
+    return session["project"] if marks_of(session["options"]).get(PROJECT_FROM) == RECORD else NO_PROJECT
 
 
 def filled_in(stored: JsonObject, found: JsonObject) -> JsonObject:
@@ -79,7 +79,7 @@ def filled_in(stored: JsonObject, found: JsonObject) -> JsonObject:
             row.setdefault(name, found[name])
     if project_of(stored) is NO_PROJECT and project_of(found) is not NO_PROJECT:
         row["project"] = found["project"]
-        row["options"]["pond"] = {**stored["options"].get("pond", {}), "project_from": RECORD}
+        row["options"][POND] = {**marks_of(stored["options"]), PROJECT_FROM: RECORD}
     beside = {**_beside(found), **_beside(stored)}
     if beside != _beside(stored):
         row["options"]["source"] = {**stored["options"].get("source", {}), "beside": beside}

@@ -19,12 +19,13 @@ from pond.codec.writer import SessionWriter, SideFile
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.json_text import JsonObject, encode_line
+from pond.model.marks import label_of
 from pond.portable import origin
 from pond.portable.conversation import Heading
 from pond.portable.foreign import Foreign, Thread, heading_of, row_of
 from pond.portable.loss import CONTENT, KINDS, Losses
 from pond.portable.lowering import Group
-from pond.portable.outline import Outline, Recall, Record, text_of
+from pond.portable.outline import Outline, Recall, Record
 from pond.portable.sound import sound, sound_session
 
 
@@ -51,7 +52,7 @@ def retarget(session: Session, order: Order, report: Report, name: str) -> Sessi
     start = opening(row, first[0] if first else None)
     before = _beginning(session, start.base, losses, (row["id"],)) if start.base is not None else iter(())
     heading = heading_of(row, start)
-    place = module.LOWERING.place(heading)
+    place = module.LOWERING.path_of(heading)
     way = Foreign(
         heading,
         row,
@@ -138,13 +139,13 @@ def title_reader(row: JsonObject) -> Callable[[JsonObject], str | None] | None:
     """Return what reads a session's title from the options of a carried record; None where nobody can."""
     origin = row["source_agent"]
     module = relatives_of(adapter(origin)) if origin in clients() else None
-    title = getattr(module, "title", None)
-    if title is None:
+    if module is None:
         return None
+    title_of = module.OUTLINE.title_of
 
     def read(options: JsonObject) -> str | None:
         source = options.get("source")
-        found: str | None = title(source) if type(source) is dict else None
+        found: str | None = title_of(source) if type(source) is dict else None
         return found
 
     return read
@@ -156,7 +157,7 @@ def opening(row: JsonObject, first: Group | None) -> Outline:
     if first:
         options = first[0]["options"]
         source = options.get("source")
-        label = text_of(options, "pond", "as") or ""
+        label = label_of(options)
         outline.look(Record(first, label, source if type(source) is dict else {}, False, 0))
     return outline
 
@@ -178,7 +179,7 @@ def _child(
     row = row_of(thread.heading, target.client, "")
     writer = SessionWriter(target, row, _nothing_earlier, report, name)
     data = b"".join(encode_line(value) for value in writer.records(iter(thread.groups)) if type(value) is not SideFile)
-    here = beside_name(module.LOWERING.place(thread.heading), place, parent)
+    here = beside_name(module.LOWERING.path_of(thread.heading), place, parent)
     return SideFile(here, data)
 
 
@@ -202,8 +203,8 @@ def _beginning(session: Session, base: tuple[str, int], losses: Losses, after: t
         first = list(islice(groups, 1))
         start = opening(parent.row, first[0] if first else None)
         if start.base is not None:
-            yield from _up_to(_beginning(parent, start.base, losses, (*after, base_id)), end)
-        yield from _up_to(chain(first, groups), end)
+            yield from _up_to(_beginning(parent, start.base, losses, (*after, base_id)), end, start)
+        yield from _up_to(chain(first, groups), end, start)
     if not found:
         losses.add("beginning-missing", base_id, what=base_id)
 
@@ -221,10 +222,10 @@ def others_of(session: Session, session_id: str) -> Iterator[Session]:
             yield from open_input(file, str(path), path, Order(CANONICAL, client), Report()).sessions
 
 
-def _up_to(groups: Iterator[Group], end: int) -> Iterator[Group]:
+def _up_to(groups: Iterator[Group], end: int, outline: Outline) -> Iterator[Group]:
     for group in groups:
         residue = group[0]["options"].get("source")
-        ordinal = residue.get("ordinal") if type(residue) is dict else None
-        if type(ordinal) is int and ordinal >= end:
+        number = outline.number_of(residue) if type(residue) is dict else None
+        if number is not None and number >= end:
             return
         yield group

@@ -21,6 +21,7 @@ from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.diagnostics.visible import STEERING
 from pond.model.json_text import JsonObject, NotJson, decode_unproved, encode
+from pond.model.marks import FORM, PATH, marks_of
 
 CANONICAL_SUFFIX = ".canonical.jsonl"
 _LONGEST_NAME = 255  # bytes, on every file system in use
@@ -123,9 +124,9 @@ def layout(session: Session, order: Order) -> str:
     Raise SourceFault where the stored path is none that the client would give a session. Canonical text is nobody's
     settings: it takes any place.
     """
-    pond = session.row["options"].get("pond", {})
-    suffix = ".json" if pond.get("form") == "document" else ".jsonl"
-    stored = pond.get("path") or _one_name(session.row["id"]) + suffix
+    marks = marks_of(session.row["options"])
+    suffix = ".json" if marks.get(FORM) == "document" else ".jsonl"
+    stored = marks.get(PATH) or _one_name(session.row["id"]) + suffix
     text = stored.replace(os.sep, "/")
     if order.to != CANONICAL:
         owner = adapter(session.row["source_agent"])

@@ -10,9 +10,9 @@ from types import ModuleType
 
 from pond.codec.registry import Adapter, part_of
 from pond.model.json_text import JsonObject
+from pond.model.marks import AGAIN, AS, POND
 from pond.portable.queue import Prompt, Queue, says_no_more, text_in
 
-AGAIN = "again"
 _LARGEST = 1 << 16  # characters of a state that is kept; a session with more to remember is read from its start
 
 
@@ -34,14 +34,14 @@ class Prompts:
         head = events[0]
         role = head["role"]
         if role == "user":
-            pond = head["options"]["pond"]
-            if pond["as"] == self._label:
-                if self._moves(events, pond["as"]):
-                    pond[AGAIN] = True
+            marks = head["options"][POND]
+            if marks[AS] == self._label:
+                if self._moves(events, marks[AS]):
+                    marks[AGAIN] = True
             elif self._waiting and self._says(events):
-                pond[AGAIN] = True
+                marks[AGAIN] = True
         elif role == "system" and self._waiting:  # a row that names no prompt can only move one that waits
-            self._moves(events, head["options"]["pond"]["as"])
+            self._moves(events, head["options"][POND][AS])
         return events
 
     def _moves(self, events: list[JsonObject], label: str) -> bool:

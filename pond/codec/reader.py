@@ -32,6 +32,7 @@ from pond.model.json_text import (
     encode,
     encode_plain,
 )
+from pond.model.marks import AS, FILE, MAP, POND, SEQ
 
 if TYPE_CHECKING:  # a conversion takes no mark
     from pond.codec.prompts import Prompts
@@ -191,7 +192,7 @@ class SessionReader:
         """Return a digest of what the records are read by, besides themselves."""
         context = self.context
         project = None if context.project is NO_PROJECT else context.project
-        facts = [self.session["options"]["pond"]["map"], context.session_id, project, context.anchor]
+        facts = [self.session["options"][POND][MAP], context.session_id, project, context.anchor]
         return xxhash.xxh3_64_hexdigest(encode(facts))
 
     def _beside(self) -> list[tuple[str, Path]]:
@@ -338,7 +339,7 @@ def _carry_value(value: Json, context: Reading) -> JsonObject:
     if context.anchor is not None:
         event["timestamp"] = context.anchor
     event["content"] = ""
-    event["options"] = {"source": value, "pond": {"seq": context.seq, "as": VALUE}}
+    event["options"] = {"source": value, POND: {SEQ: context.seq, AS: VALUE}}
     return event
 
 
@@ -349,7 +350,7 @@ def _carry_file(name: str, data: bytes, context: Reading) -> list[JsonObject]:
     head: JsonObject = {"kind": "message", "role": "user", "id": message_id, "session_id": context.session_id}
     if context.anchor is not None:
         head["timestamp"] = context.anchor
-    head["options"] = {"pond": {"as": BESIDE, "file": name}}
+    head["options"] = {POND: {AS: BESIDE, FILE: name}}
     part: JsonObject = {
         "kind": "part", "id": f"{message_id}:0", "session_id": context.session_id, "message_id": message_id,
         "type": "file", "media_type": mimetypes.guess_type(name)[0] or "application/octet-stream",
@@ -367,7 +368,7 @@ def _carry_entry(entry: JsonObject, name: str, context: Reading) -> JsonObject:
     if context.anchor is not None:
         event["timestamp"] = context.anchor
     event["content"] = ""
-    event["options"] = {"source": entry, "pond": {"as": LISTED, "file": name}}
+    event["options"] = {"source": entry, POND: {AS: LISTED, FILE: name}}
     return event
 
 

@@ -62,7 +62,7 @@ class Adapter:
 
     def declared(self) -> dict[str, Any]:
         """Return what the adapter says about itself: versions verified, known limits."""
-        with open(self.folder / "gaps.toml", "rb") as file:
+        with open(self.folder / "client.toml", "rb") as file:
             return tomllib.load(file)
 
 

@@ -11,6 +11,7 @@ from pond.codec.foreign import lowering_of, others_of
 from pond.codec.registry import adapter, clients
 from pond.codec.report import Report
 from pond.model.json_text import Json, JsonObject
+from pond.model.marks import PATH, marks_of
 
 # A path ends where a name ends; a full stop that ends a sentence is not part of it.
 _BEFORE, _AFTER = r"(?:(?<![\w./\\-])|(?<=://))", r"(?![\w-]|\.\w)"
@@ -53,9 +54,9 @@ def relocated(session: Session, paths: tuple[tuple[str, str], ...], report: Repo
     row = way.event(session.row)
     old, new = session.row["project"], row["project"]
     moved = _place_moved(session.row["source_agent"], old, new)
-    pond = row["options"].get("pond", {})
-    if type(pond.get("path")) is str:
-        pond["path"] = moved(pond["path"])
+    marks = marks_of(row["options"])
+    if type(marks.get(PATH)) is str:
+        marks[PATH] = moved(marks[PATH])
 
     def groups() -> Iterator[list[JsonObject]]:
         for events in session.groups:
@@ -74,10 +75,11 @@ def relocated(session: Session, paths: tuple[tuple[str, str], ...], report: Repo
 def _place_moved(client: str, old: str, new: str) -> Callable[[str], str]:
     """Return how a place in the client's layout changes, where the layout spells the directory."""
     module = lowering_of(adapter(client)) if client in clients() else None
-    spell = getattr(module, "slug", None)
-    if spell is None or old == new:
+    if module is None or old == new:
         return str
-    before, after = spell(old), spell(new)
+    before, after = module.LOWERING.folder_of(old), module.LOWERING.folder_of(new)
+    if before is None:
+        return str
 
     def moved(place: str) -> str:
         return "/".join(after if part == before else part for part in place.split("/"))

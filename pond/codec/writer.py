@@ -15,6 +15,7 @@ from pond.codec.report import Report
 from pond.lang.context import Writing
 from pond.lang.runtime import LISTED, REPEAT, Broken
 from pond.model.json_text import Json, JsonObject, encode, encode_line
+from pond.model.marks import AS, FILE, POND, REPEAT_OF
 
 NO_RECORD = object()
 SPECIAL = (REPEAT, VALUE, BESIDE, LISTED)  # labels of what no kind of a mapping writes
@@ -55,7 +56,7 @@ class SessionWriter:
     def record(self, events: list[JsonObject]) -> Json | SideFile:
         """Return the source value of one group of events, or NO_RECORD where it is broken, which is reported."""
         try:
-            write = self._writers.get(events[0]["options"]["pond"]["as"])
+            write = self._writers.get(events[0]["options"][POND][AS])
             return write(events, self._context) if write is not None else self._special(events)
         except _NONSENSE as error:
             what = str(error) if isinstance(error, Broken) else f"{type(error).__name__.lower()} {error}"
@@ -65,10 +66,10 @@ class SessionWriter:
 
     def _special(self, events: list[JsonObject]) -> Json | SideFile:
         """Return what no kind of the mapping writes: repeated records, values that are no objects, files."""
-        label = events[0]["options"]["pond"]["as"]
+        label = events[0]["options"][POND][AS]
         if label == REPEAT:
-            events = self._recall(events[0]["options"]["pond"]["repeat_of"])
-            return self._writers[events[0]["options"]["pond"]["as"]](events, self._context)
+            events = self._recall(events[0]["options"][POND][REPEAT_OF])
+            return self._writers[events[0]["options"][POND][AS]](events, self._context)
         if label == VALUE:
             return events[0]["options"]["source"]
         if label == BESIDE:
@@ -95,7 +96,7 @@ _NONSENSE = (
 
 def _side_file(events: list[JsonObject]) -> SideFile:
     try:
-        return SideFile(events[0]["options"]["pond"]["file"], base64.b64decode(events[1]["data"], validate=True))
+        return SideFile(events[0]["options"][POND][FILE], base64.b64decode(events[1]["data"], validate=True))
     except binascii.Error as error:
         raise Broken(f"the file's data is not base64: {error}") from None
 

@@ -8,8 +8,8 @@ from dataclasses import asdict
 
 from pond.diagnostics.render import as_json
 from pond.golden.fields import visible
-from pond.golden.outline import Code, Line, Prose, Section, outline
 from pond.golden.review import RULE, Breach, Review
+from pond.golden.sections import Code, Line, Prose, Section, sections_of
 from pond.model.json_text import JsonObject
 
 # What a comment may hold on the usual hosts is 65536 characters.
@@ -20,7 +20,7 @@ _MARKS = re.compile(r"([\\`*_<>\[\]#|~@&])")
 def as_text(review: Review) -> str:
     """Return the review as plain text."""
     sections = []
-    for section in outline(review):
+    for section in sections_of(review):
         lines = [f"  {_plain(line)}" for line in section.lines]
         sections.append("\n".join([_plain(section.title), *lines]))
     return "\n\n".join(sections) + "\n"
@@ -28,7 +28,7 @@ def as_text(review: Review) -> str:
 
 def as_markdown(review: Review) -> str:
     """Return the review as Markdown that fits into a comment; what is left out is counted."""
-    head, *sections = outline(review)
+    head, *sections = sections_of(review)
     text = _marked_section("###", head)
     left_out = 0
     for section in sections:

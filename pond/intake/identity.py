@@ -25,9 +25,10 @@ from pond.intake.reading import MARK, Identity, Task, open_source
 from pond.intake.sources import SOURCE
 from pond.model.equal import same
 from pond.model.json_text import Json, JsonObject, encode
+from pond.model.marks import AS, marks_of
 from pond.restore.stored import stored_session
 from pond.sessions import ledger, load
-from pond.sessions.rows import Places, session_row
+from pond.sessions.rows import Positions, session_row
 from pond.sessions.stored_text import from_stored, to_stored
 from pond.sessions.tables import MESSAGES, SESSIONS
 from pond.sessions.writing import correct_sessions, payload_hashes, placed, record_count
@@ -132,7 +133,7 @@ def _history(task: Task, session_id: str, told: Callable[[Session], Iterator[Jso
 
 def _in_their_places(session: Session) -> Session:
     """Return a session of canonical text, whose events may stand in any order, in that of its log."""
-    places = Places()
+    places = Positions()
     placed = sorted(
         ((places.of(events[0]), number, events) for number, events in enumerate(session.groups)), key=_place
     )
@@ -172,8 +173,7 @@ def _events(session: Session) -> Iterator[Json]:
 
 
 def _is_marked(events: list[JsonObject]) -> bool:
-    marks = events[0]["options"].get("pond")
-    return type(marks) is dict and "as" in marks
+    return AS in marks_of(events[0]["options"])
 
 
 def _unplaced(event: JsonObject) -> JsonObject:

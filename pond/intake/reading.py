@@ -28,6 +28,7 @@ from pond.diagnostics.span import Span
 from pond.intake.sources import State, observed, source_id
 from pond.model.compressed import is_compressed
 from pond.model.json_text import JsonObject
+from pond.model.marks import ID, POND, marks_of
 from pond.sessions.rows import MESSAGE, PART, Rows
 
 # What is wrong with a file that has nothing for any adapter: it need not be opened again until it changes.
@@ -195,8 +196,8 @@ def _begun(session: Session, task: Task, report: Report) -> Begun:
             what = f"session `{row['id']}` has project `{row['project']}`, found `{session.row['project']}`"
             report.error("lake-immutable", f"{what}; the stored one stands", task.name)
     elif identity.id != identity.own:
-        marks = {**row["options"].get("pond", {}), "id": identity.own}
-        row = {**row, "id": identity.id, "options": {**row["options"], "pond": marks}}
+        marks = {**marks_of(row["options"]), ID: identity.own}
+        row = {**row, "id": identity.id, "options": {**row["options"], POND: marks}}
     if identity.id != identity.own and task.resume is None:
         what = f"another session has the id `{identity.own}`; this one is stored as `{identity.id}`"
         report.error("lake-same-id", what, task.name)

@@ -16,7 +16,7 @@ from pond.sessions import ledger
 from pond.sessions.archive import container
 from pond.sessions.archive.check import check
 from pond.sessions.archive.manifest import Manifest
-from pond.sessions.archive.merge import Plan, merge, plan
+from pond.sessions.archive.merge import MergePlan, merge, plan
 from pond.sessions.archive.refusal import ArchiveError
 from pond.sessions.rows import session_row
 from pond.sessions.stored_text import from_stored
@@ -79,7 +79,7 @@ def _checked(path: Path, folder: Path) -> Manifest:
 
 
 def _merged(
-    archive: Store, store: Store, held: Manifest, made: Plan, dry_run: bool, progress: Callable[[float], None]
+    archive: Store, store: Store, held: Manifest, made: MergePlan, dry_run: bool, progress: Callable[[float], None]
 ) -> dict[str, int]:
     total, done = sum(extent.rows for extent in held.tables.values()), 0
 
@@ -96,7 +96,7 @@ def _merged(
     return new
 
 
-def _faults(path: Path, made: Plan, arrived: Arrivals) -> list[Diagnostic]:
+def _faults(path: Path, made: MergePlan, arrived: Arrivals) -> list[Diagnostic]:
     where = Span(str(path), 0)
     faults = [same_id(from_stored(id), from_stored(arrived.names[id]), str(path)) for id in arrived.aside]
     if made.erased:

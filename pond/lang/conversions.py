@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 import orjson
 
+from pond.model.instants import instant, print_instant
 from pond.model.json_text import Json, NotJson, decode_strictly, encode
 
 NO_MARK = object()
@@ -45,35 +46,6 @@ class Conversion:
 
 
 # --- time ------------------------------------------------------------------------------------------------------------
-
-_OFFSET_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ](?!24)\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-
-
-_parse_time = datetime.fromisoformat
-_SEPARATORS = slice(4, 20, 3)
-
-
-def instant(text: str) -> str | None:
-    """Return the canonical spelling of an RFC 3339 time, or None where the text is not one."""
-    if text[_SEPARATORS] == "--T::." and len(text) == 24 and text[23] == "Z":  # spelled as the canonical form is
-        try:
-            _parse_time(text)
-            return text
-        except ValueError:
-            return None
-    if not _OFFSET_TIME.fullmatch(text):
-        return None
-    try:
-        # Python reads at most microseconds; finer digits stay in the spelling.
-        when = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", text.upper().replace(" ", "T")))
-        return print_instant(when.astimezone(UTC))
-    except (ValueError, OverflowError):
-        return None
-
-
-def print_instant(when: datetime) -> str:
-    """Return the one canonical spelling: UTC, milliseconds, or microseconds where they are not zero."""
-    return when.isoformat(timespec="microseconds" if when.microsecond % 1000 else "milliseconds")[:-6] + "Z"
 
 
 def _read_rfc3339(value: Json, _: str | None) -> tuple[Json, ...] | None:

@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any, Literal
 
 from pond._locate import schema_dir
-from pond.lang.plan import PART_TYPES, ROLES
 
 # The only absences the spec lets an adapter fill (model-no-synthesis).
 FALLBACKS: dict[tuple[str, str], object] = {
@@ -33,6 +32,15 @@ class Field:
 def _definitions() -> dict[str, Any]:
     text = (schema_dir() / "canonical.schema.json").read_text(encoding="utf-8")
     return dict(json.loads(text)["$defs"])
+
+
+def _tags(union: str, field: str) -> dict[str, str]:
+    """Return the value that tells each member of a union apart, by the member's name."""
+    names = [member["$ref"].rsplit("/", 1)[1] for member in _definitions()[union]["oneOf"]]
+    return {name: str(_definitions()[name]["properties"][field]["const"]) for name in names}
+
+
+ROLES, PART_TYPES = _tags("Message", "role"), _tags("Part", "type")
 
 
 @cache

@@ -87,9 +87,9 @@ class _Line:
         """Return the column at which lines that go on with this one begin."""
         first = self.words[0].starts
         index = (self._first(_OPERATORS) or [1])[0] if first in _RULES else 0 if first in ("kind", "block") else 1
-        return self.depth * _INDENT + self.place(min(index, len(self.words) - 1))
+        return self.depth * _INDENT + self.column(min(index, len(self.words) - 1))
 
-    def place(self, index: int) -> int:
+    def column(self, index: int) -> int:
         """Return the column of a word, counted from the line's first."""
         before = sum(len(word.text) + word.blanks for word in self.words[:index])
         return before + (self.words[index].blanks if index else 0)
@@ -165,10 +165,10 @@ def _line_up(run: list[_Line], level: int = 0) -> None:
     having = [line for line in run if len(line.columns()) > level]
     if not having:
         return
-    widest = max(line.place(line.columns()[level]) for line in having)
+    widest = max(line.column(line.columns()[level]) for line in having)
     for line in having:
         index = line.columns()[level]
-        line.words[index].blanks += widest - line.place(index)
+        line.words[index].blanks += widest - line.column(index)
     for further, neighbours in groupby(run, key=lambda line: len(line.columns()) > level + 1):
         if further:
             _line_up(list(neighbours), level + 1)

@@ -15,13 +15,6 @@ NO_FALLBACK = object()
 CARRY = runtime.CARRIED
 ITEM_KEY = "type"  # the key that says what a list item is
 
-ROLES = {"SystemMessage": "system", "UserMessage": "user", "AssistantMessage": "assistant", "ToolMessage": "tool"}
-PART_TYPES = {
-    "TextPart": "text", "ReasoningPart": "reasoning", "FilePart": "file", "ToolCallPart": "tool_call",
-    "ToolResultPart": "tool_result", "ToolApprovalRequestPart": "tool_approval_request",
-    "ToolApprovalResponsePart": "tool_approval_response",
-}  # fmt: skip
-
 
 def dotted(keys: Keys) -> str:
     """Return the spelling of a path in marks and messages."""

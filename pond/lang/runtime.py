@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pond.lang.context import Reading, Writing
-from pond.lang.conversions import CONVERSIONS, NO_MARK, instant
+from pond.lang.conversions import CONVERSIONS, NO_MARK
 from pond.lang.spans import CONVERSATIONAL, INJECTED, Markers
+from pond.model.instants import instant
 from pond.model.json_text import Json, JsonObject
+from pond.model.marks import AS, JOINED, POND, REPEAT_OF, SEQ
 
 __all__ = [
     "CARRIED",
@@ -41,7 +43,7 @@ __all__ = [
 REPEAT = "repeat"  # the label of a row that stands for an earlier record
 CARRIED = "carry"  # the label of records that are carried whole
 LISTED = "listed"  # the label of a line about a session in a list that its client keeps of all of them
-COMPILER = 11  # bump when generated source changes, so that shipped modules are known to be stale
+COMPILER = 12  # bump when generated source changes, so that shipped modules are known to be stale
 OWN = "own"  # beside the session's fields: whose records are its own
 MISSING = object()
 EMPTY: JsonObject = {}  # stands for an object that is not there; never written to
@@ -91,7 +93,7 @@ def repeat_event(own: str, context: Reading) -> JsonObject:
     if context.anchor is not None:
         event["timestamp"] = context.anchor
     event["content"] = ""
-    event["options"] = {"pond": {"seq": context.seq, "as": "repeat", "repeat_of": context.repeated or own}}
+    event["options"] = {POND: {SEQ: context.seq, AS: REPEAT, REPEAT_OF: context.repeated or own}}
     return event
 
 
@@ -116,11 +118,7 @@ def parts_of(events: list[JsonObject]) -> list[JsonObject]:
 
 def placed_parts(events: list[JsonObject]) -> list[tuple[str, JsonObject]]:
     """Return the Parts of several messages, one for each source item, each with its message's role."""
-    if (
-        len(events) == 2
-        and (part := events[1])["kind"] == "part"
-        and "joined" not in part["options"].get("pond", EMPTY)
-    ):
+    if len(events) == 2 and (part := events[1])["kind"] == "part" and JOINED not in part["options"].get(POND, EMPTY):
         return [(events[0]["role"], part)]  # as most are
     out: list[tuple[str, JsonObject]] = []
     role, parts = events[0]["role"], []
@@ -140,7 +138,7 @@ def _unjoin(parts: list[JsonObject]) -> list[JsonObject]:
     """Put the runs that a span table cut apart together again."""
     out: list[JsonObject] = []
     for part in parts:
-        if part["options"].get("pond", EMPTY).get("joined"):
+        if part["options"].get(POND, EMPTY).get(JOINED):
             out[-1]["text"] += part["text"]
         else:
             out.append(part)

@@ -50,7 +50,7 @@ Timestamp = TypeAliasType(
     Annotated[
         str,
         Field(
-            description="An instant recorded by the source: RFC 3339 in UTC, upper-case `T` and `Z`, with exactly three or six fraction digits. Where the source spelled the instant differently, its spelling is kept in `options.pond.spelling`.",
+            description="An instant recorded by the source: RFC 3339 in UTC, upper-case `T` and `Z`, with exactly three or six fraction digits. Where the source spelled the instant differently, its spelling is kept in `options.pond.spelling`. Canonical text from outside is a source like any other: pond reads every RFC 3339 spelling in it.",
             pattern="^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\\.[0-9]{3}([0-9]{3})?Z$",
         ),
     ],
@@ -557,6 +557,12 @@ class PondMarks(Strict):
     path: Annotated[
         str | MISSING,
         Field(description="Where the session lay, relative to the root of its client's store."),
+    ] = MISSING
+    id: Annotated[
+        str | MISSING,
+        Field(
+            description="The id that the client gave, where pond had to give another: two sessions, or two different records, had the same."
+        ),
     ] = MISSING
 
 

@@ -1,56 +1,21 @@
 """Whether one canonical event, from text that anybody may have written, has the fields its type has and no other.
 
-The schema says the same, and a test holds the two together; this is the fast half, and it takes every JSON value that
-pond does: half characters and numbers beyond a double included.
+The tables are made from the schema; this is the fast half of it, and takes every JSON value that pond does: half
+characters and numbers beyond a double included.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
 
 import msgspec
 import orjson
 
+from pond.model._tables import ALLOWED, MESSAGES, NOT_EMPTY, PARTS, PROVENANCES, SESSION, TIMES, Fields
+from pond.model.instants import is_canonical
 from pond.model.json_text import LONG, Json, JsonObject
 
-# Which Parts a role's slot may hold; the schema says the same of a message that travels whole.
-ALLOWED: dict[str, frozenset[str]] = {
-    "system": frozenset(),
-    "user": frozenset(("text", "file")),
-    "assistant": frozenset(("text", "file", "reasoning", "tool_call", "tool_result", "tool_approval_request")),
-    "tool": frozenset(("tool_result", "tool_approval_response")),
-}
-PROVENANCES = ("conversational", "injected")
-_TIME = re.compile(
-    r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}([0-9]{3})?Z"
-)
-_is_time = _TIME.fullmatch
 _ANY = object
-Fields: TypeAlias = tuple[dict[str, type], dict[str, type]]
-_COMMON: dict[str, type] = {"kind": str, "id": str, "options": dict}
-_IN_SESSION = {**_COMMON, "session_id": str}
-
-# Field -> type, for the fields an event must have and for those it may have.
-SESSION: Fields = (
-    {**_COMMON, "source_agent": str, "project": str},
-    {"parent_session_id": str, "parent_message_id": str, "created_at": str},
-)
-MESSAGE: Fields = ({**_IN_SESSION, "role": str}, {"timestamp": str})
-SYSTEM: Fields = ({**MESSAGE[0], "content": str}, MESSAGE[1])
-_PART = {**_IN_SESSION, "message_id": str, "provenance": str, "type": str}
-PARTS: dict[str, Fields] = {
-    "text": ({**_PART, "text": str}, {}),
-    "reasoning": ({**_PART, "text": str}, {}),
-    "file": ({**_PART, "media_type": str, "data": str}, {"file_name": str}),
-    "tool_call": ({**_PART, "name": str, "params": _ANY, "provider_executed": bool}, {"call_id": str}),
-    "tool_result": ({**_PART, "is_failure": bool}, {"call_id": str, "name": str, "result": _ANY}),
-    "tool_approval_request": ({**_PART, "approval_id": str, "tool_call_id": str}, {}),
-    "tool_approval_response": ({**_PART, "approval_id": str, "approved": bool}, {"reason": str}),
-}
-_IDS = ("id", "session_id", "message_id", "parent_session_id", "parent_message_id", "source_agent", "project")
-_TIMES = ("created_at", "timestamp")
-
 
 # A field, and what is wrong with it.
 Misfit: TypeAlias = tuple[str, str]
@@ -63,9 +28,9 @@ def misfit(event: JsonObject, role: Json = None) -> Misfit | None:
             return _misfit(event, SESSION)
         case "message":
             own = event.get("role")
-            if type(own) is not str or own not in ALLOWED:
-                return "role", f"expected one of {', '.join(ALLOWED)}, found {own!r}"
-            return _misfit(event, SYSTEM if own == "system" else MESSAGE)
+            if type(own) is not str or own not in MESSAGES:
+                return "role", f"expected one of {', '.join(MESSAGES)}, found {own!r}"
+            return _misfit(event, MESSAGES[own])
         case "part":
             return _part_misfit(event, role)
     return "kind", f"expected session, message or part, found {event.get('kind')!r}"
@@ -93,9 +58,9 @@ def _misfit(event: JsonObject, fields: Fields) -> Misfit | None:
             return name, "no such field"
         if known is not _ANY and type(value) is not known:
             return name, f"expected {_name(known)}, found {_name(type(value))}"
-        if name in _IDS and not value:
+        if name in NOT_EMPTY and not value:
             return name, "expected a name, found nothing"
-        if name in _TIMES and not _is_time(value):
+        if name in TIMES and not is_canonical(value):
             return name, f"expected a time like 2026-01-02T03:04:05.678Z, found {value!r}"
     return None
 
@@ -122,7 +87,7 @@ def shaped(line: bytes) -> JsonObject | None:
         return None
     try:
         event: JsonObject = decoder.decode(line)
-        if "timestamp" in event and not _is_time(event["timestamp"]):
+        if "timestamp" in event and not is_canonical(event["timestamp"]):
             return None
         # A field that is none of its own is gone by now, and shows as a difference.
         return event if _dumps(event, None, _NEWLINE) == line else None
@@ -131,7 +96,7 @@ def shaped(line: bytes) -> JsonObject | None:
 
 
 def _constraint(name: str, kind: type) -> Any:
-    if name in _IDS:
+    if name in NOT_EMPTY:
         return Annotated[str, msgspec.Meta(min_length=1)]
     if name == "provenance":
         return Literal[PROVENANCES]
@@ -150,9 +115,7 @@ _HEAD = len(b'{"kind":"message","role":"user"')  # enough to tell the roles apar
 _TYPE = b',"type":"'
 _of_part = {kind.encode(): _typed(fields, kind="part", type=kind) for kind, fields in PARTS.items()}
 _of_message = {
-    f'{{"kind":"message","role":"{role}"'.encode()[:_HEAD]: _typed(
-        SYSTEM if role == "system" else MESSAGE, kind="message", role=role
-    )
-    for role in ALLOWED
+    f'{{"kind":"message","role":"{role}"'.encode()[:_HEAD]: _typed(fields, kind="message", role=role)
+    for role, fields in MESSAGES.items()
 }
 _dumps, _NEWLINE = orjson.dumps, orjson.OPT_APPEND_NEWLINE

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pond.model.json_text import JsonObject
+from pond.model.marks import FORM, ID, MAP, PATH, POND
 
 
 def is_session(event: JsonObject) -> bool:
     """Tell whether a session row holds what writing it back relies on."""
     options = event["options"]
-    pond, source = options.get("pond", {}), options.get("source", {})
+    marks, source = options.get(POND, {}), options.get("source", {})
     return (
         all(type(event.get(name)) is str and event[name] for name in ("id", "project", "source_agent"))
-        and type(pond) is dict
-        and all(type(pond.get(name, "")) is str for name in ("path", "form", "id", "map"))
+        and type(marks) is dict
+        and all(type(marks.get(name, "")) is str for name in (PATH, FORM, ID, MAP))
         and type(source) is dict
         and type(source.get("beside", {})) is dict
     )

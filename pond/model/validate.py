@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pond.diagnostics.diagnostic import Diagnostic
-from pond.model.event_shape import ALLOWED, misfit
+from pond.model._tables import ALLOWED
+from pond.model.event_shape import misfit
 from pond.model.json_text import Json, JsonObject
+from pond.model.marks import JOINED, POND, continues_part
 from pond.model.session_row import is_session
 
 _ORDER = "adapter-integrity-event-ordering"
@@ -70,7 +72,7 @@ class Validator:
             parts = self._parts
             if event["message_id"] != self._message or own in parts or event["type"] not in self._allowed:
                 return False
-            if event["options"] and not parts and _joined(event):
+            if event["options"] and not parts and continues_part(event):
                 return False
             parts.add(own)
             return True
@@ -102,8 +104,10 @@ class Validator:
         found = self._outside(part)
         if self._message is None or part.get("message_id") != self._message:
             return [*found, Fault("message_id", "the part does not follow the message it names", _ORDER)]
-        if not self._parts and _joined(part):
-            found.append(Fault("options.pond.joined", "the part continues one before it, and there is none", _ORDER))
+        if not self._parts and continues_part(part):
+            found.append(
+                Fault(f"options.{POND}.{JOINED}", "the part continues one before it, and there is none", _ORDER)
+            )
         return found + _shape(part, self._role) + _repeated(part, self._parts)
 
     def _outside(self, event: JsonObject) -> list[Fault]:
@@ -125,9 +129,3 @@ def _repeated(event: JsonObject, taken: set[int]) -> list[Fault]:
         return [Fault("id", f"the {event['kind']} id {own!r} is not unique", "adapter-integrity-dedup")]
     taken.add(known)
     return []
-
-
-def _joined(part: JsonObject) -> bool:
-    options = part.get("options")
-    pond = options.get("pond") if type(options) is dict else None
-    return type(pond) is dict and pond.get("joined") is True

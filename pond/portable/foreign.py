@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from pond.model.json_text import JsonObject
+from pond.model.marks import PATH, POND, REPEAT_OF, marks_of
 from pond.portable import origin
 from pond.portable.conversation import Heading, Item, Title
 from pond.portable.lift import EPOCH, Lift
@@ -34,11 +35,11 @@ def heading_of(row: JsonObject, outline: Outline) -> Heading:
     )  # fmt: skip
 
 
-def row_of(heading: Heading, target: str, place: str) -> JsonObject:
+def row_of(heading: Heading, target: str, path: str) -> JsonObject:
     """Return the session row in the target's dialect."""
     return {
         "kind": "session", "id": heading.id, "source_agent": target, "project": heading.project,
-        "created_at": heading.created_at, "options": {"pond": {"path": place}},
+        "created_at": heading.created_at, "options": {POND: {PATH: path}},
     }  # fmt: skip
 
 
@@ -155,8 +156,7 @@ class Foreign:
 
     def _whole(self, events: Group) -> Group:
         """Return a record's events; of one that only repeats an earlier record, that one's."""
-        pond = events[0]["options"].get("pond")
-        again = pond.get("repeat_of") if type(pond) is dict else None
+        again = marks_of(events[0]["options"]).get(REPEAT_OF)
         return self._recall(again) if type(again) is str else events
 
     def _lowered(self, road: _Road, item: Item) -> list[Group]:

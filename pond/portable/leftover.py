@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pond.lang.runtime import MISSING, kind_of
 from pond.model.json_text import Json, JsonObject
+from pond.model.marks import POND, WEAVE, marks_of
 from pond.portable.blocks import as_text
 from pond.portable.outline import of, text_of
 
@@ -13,7 +14,7 @@ _LONGEST_NAME = 80
 
 def left_over(options: JsonObject) -> list[Json]:
     """Return the items that a message's marks say are still in its record; MISSING for one that is not found there."""
-    weave = of(options, "pond", "weave")
+    weave = marks_of(options).get(WEAVE)
     found: list[Json] = []
     for path, order in weave.items() if type(weave) is dict else ():
         if type(order) is str and _LEFT in order:
@@ -23,7 +24,7 @@ def left_over(options: JsonObject) -> list[Json]:
 
 def _items(options: JsonObject, path: list[str], count: int) -> list[Json]:
     """Return the list at a path of the record: in the residue, or where the rest of an object on the way is kept."""
-    bags = [of(bag, *path[start:]) for name, bag in options.items() if name != "pond" for start in range(len(path))]
+    bags = [of(bag, *path[start:]) for name, bag in options.items() if name != POND for start in range(len(path))]
     return next((items for items in bags if type(items) is list and len(items) == count), [MISSING] * count)
 
 

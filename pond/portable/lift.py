@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from pond.lang.runtime import CARRIED, LISTED
 from pond.model.json_text import Json, JsonObject
+from pond.model.marks import AS, POND, WEAVE, label_of, marks_of
 from pond.portable.blocks import PDF, portable_result
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Item, Rewound, Said, Title
+from pond.portable.inserted import STUB, tagged, untagged
 from pond.portable.leftover import left_over, name_and_size
 from pond.portable.loss import Losses
-from pond.portable.marks import STUB, marked, unmarked
-from pond.portable.outline import Compact, Note, Outline, Recall, Record, text_of
+from pond.portable.outline import Compact, Note, Outline, Recall, Record
 from pond.portable.pairing import Pairing
 from pond.portable.queue import Prompt, Queue, Queued
 
@@ -20,7 +21,7 @@ _ROLES = (USER, ASSISTANT, TOOL)
 _APART = frozenset(
     (CARRIED, "value", "repeat", "beside", LISTED)
 )  # labels of records that no kind of the mapping wrote
-_MESSAGE_OWN, _PART_OWN = frozenset(("pond", "source")), frozenset(("pond",))
+_MESSAGE_OWN, _PART_OWN = frozenset((POND, "source")), frozenset((POND,))
 _NOTHING: list[Item] = []  # for the many records that say nothing; read only
 
 
@@ -40,7 +41,7 @@ class Lift:
         self._queue, self._pairing = Queue(self._name_prompts), pairing
         self._prompts = self._queue.prompts
         self._record = Record([], "", {}, False, 0)
-        self._heeds, self._inner, self._shapes = outline.heeds, outline.inner, losses.shapes
+        self._watched_labels, self._inner, self._shapes = outline.watched_labels, outline.inner, losses.shapes
         self._makers: dict[tuple[Json, Json], Callable[[JsonObject, Said], JsonObject | None]] = {
             (USER, "text"): self._text,
             (USER, "file"): self._file,
@@ -55,8 +56,8 @@ class Lift:
         """Return what one record's events say; the outline's `thread` tells in which conversation."""
         head = events[0]
         options = head["options"]
-        pond = options.get("pond")
-        label = pond.get("as", "") if type(pond) is dict else ""
+        marks = marks_of(options)
+        label = marks.get(AS, "")
         source = options.get("source")
         residue = source if type(source) is dict else {}
         if label in _APART:
@@ -73,11 +74,11 @@ class Lift:
             sent = self._unqueued(events, role, residue)
             if sent:
                 return [*sent, *self.items(events, line)]
-        if type(pond) is dict and "weave" in pond:
+        if WEAVE in marks:
             for what, size in map(name_and_size, left_over(options)):
                 self.losses.add("block-left-out", message_id, line=line, what=what, size=size)
         note = None
-        if self._heeds is None or label in self._heeds:
+        if self._watched_labels is None or label in self._watched_labels:
             note = self.outline.look(self._seen(events, label, residue, human, line))
         self._count_fields(label or str(role), residue, events)
         if note is not None:
@@ -249,7 +250,7 @@ class Lift:
         """Name a message without a part, which nothing else does; most are reasoning only its service can read."""
         options = events[0]["options"]
         if len(events) == 1:
-            if any(type(held) is dict and "encrypted_content" in held for held in options.values()):
+            if self.outline.is_sealed(options):
                 self.losses.add("reasoning-left-out", said.id, line=said.line)
             elif not left_over(options):  # those are named already
                 self.losses.add("empty", said.id, line=said.line)
@@ -299,12 +300,12 @@ class Lift:
         if said.role == ASSISTANT:
             self.losses.add("harness-message", said.id, part["id"], said.line, size=len(text))
             return None
-        text = unmarked(text)
+        text = untagged(text)
         if text.lstrip().startswith(self.outline.renewed):
             self.losses.add("context-renewed", said.id, part["id"], said.line, size=len(text))
             return None
         self.losses.add("context-marked", said.id, part["id"], said.line, size=len(text))
-        return {"kind": "part", "id": part["id"], "type": "text", "text": marked(text, self._agent), "options": {}}
+        return {"kind": "part", "id": part["id"], "type": "text", "text": tagged(text, self._agent), "options": {}}
 
     def _reasoning(self, part: JsonObject, said: Said) -> JsonObject | None:
         text = part.get("text")
@@ -329,7 +330,7 @@ class Lift:
         for name in ("id", "type", "media_type", "data", "file_name"):
             if name in part:
                 kept[name] = part[name]
-        if text_of(part["options"], "pond", "as") in self.outline.papers:
+        if label_of(part["options"]) in self.outline.document_labels:
             kept["media_type"] = PDF
         return kept
 

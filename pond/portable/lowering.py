@@ -28,13 +28,18 @@ class Lowering(ABC):
 
     @staticmethod
     @abstractmethod
-    def place(heading: Heading) -> str:
+    def path_of(heading: Heading) -> str:
         """Return where the session's file lies in the client's own layout."""
 
     @staticmethod
     @abstractmethod
     def resume(heading: Heading) -> str:
         """Return the command that goes on with the session, once its file is in the client's directory."""
+
+    @staticmethod
+    def folder_of(project: str) -> str | None:
+        """Return the folder that the layout names after a project; None where it names none so."""
+        return None
 
     @abstractmethod
     def open(self, branch: str | None) -> list[Group]:

@@ -57,8 +57,10 @@ class Outline:
     known: frozenset[str] = frozenset()
     inner = ""  # the field of a record that wraps what it is about
     queue: str | None = None  # label of the records with a prompt that waits or waited in the client's queue
-    papers: frozenset[str] = frozenset()  # labels of files that are documents, where only an address says which
-    heeds: frozenset[str] | None = None  # labels of the records that `look` does anything about; None: any
+    document_labels: frozenset[str] = (
+        frozenset()
+    )  # labels of files that are documents, where only an address says which
+    watched_labels: frozenset[str] | None = None  # labels of the records that `look` does anything about; None: any
 
     def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
         self.recall = recall  # gives the events of an earlier message again, where there is anything to read them from
@@ -89,6 +91,21 @@ class Outline:
 
     def is_aside(self, residue: JsonObject) -> bool:
         """Tell, before `look`, whether a record belongs to another conversation than the main one."""
+        return False
+
+    @staticmethod
+    def title_of(residue: JsonObject) -> str | None:
+        """Return what a record that is carried whole says the session is called."""
+        return None
+
+    @staticmethod
+    def number_of(residue: JsonObject) -> int | None:
+        """Return which record of its log one says it is, where the client counts them; `base` counts so too."""
+        return None
+
+    @staticmethod
+    def is_sealed(options: JsonObject) -> bool:
+        """Tell whether a message without Parts holds reasoning that only the client's own service can read."""
         return False
 
     def finish(self) -> Rewound | None:

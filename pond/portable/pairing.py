@@ -13,8 +13,8 @@ import xxhash
 
 from pond.model.json_text import JsonObject
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Item, Said, Title
+from pond.portable.inserted import OPENING, STUB, tagged
 from pond.portable.loss import Losses
-from pond.portable.marks import OPENING, STUB, marked
 
 _LONGEST_ID = 64
 _ID = re.compile(rf"[A-Za-z0-9_-]{{1,{_LONGEST_ID}}}")
@@ -102,7 +102,7 @@ class Pairing:
 
     def _opening(self, item: Said) -> Said:
         self._losses.add("opening-note", item.id, line=item.line)
-        return _note(item, marked(OPENING, self._agent))
+        return _note(item, tagged(OPENING, self._agent))
 
     def _ask(self, call: JsonObject, said: Said) -> None:
         """Give a call an id that every service takes and no other call has."""
@@ -162,11 +162,11 @@ class Pairing:
     def _as_text(self, part: JsonObject, item: Said) -> list[Item]:
         self._losses.add("result-as-text", item.id, part["id"], item.line, str(part["name"] or ""))
         result = part["result"]
-        texts = [marked(result, self._agent)] if type(result) is str and result else []
+        texts = [tagged(result, self._agent)] if type(result) is str and result else []
         files = []
         for inner in result if type(result) is list else ():
             if inner["type"] == "text":
-                texts.append(marked(inner["text"], self._agent))
+                texts.append(tagged(inner["text"], self._agent))
             else:
                 files.append({**inner, "kind": "part", "id": part["id"], "options": {}})
         parts = [_text(text, part["id"]) for text in texts]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from pond.model.json_text import Json, JsonObject
+from pond.model.marks import AS, POND, marks_of
 from pond.portable.loss import Losses
 from pond.portable.lowering import Group
 
@@ -54,10 +55,10 @@ def _has_id(event: JsonObject, losses: Losses) -> bool:
 
 def _without_odd_label(event: JsonObject, losses: Losses) -> None:
     """Take out a label that is no text: labels are looked up."""
-    pond = event["options"].get("pond")
-    if type(pond) is dict and type(pond.get("as", "")) is not str:
+    marks = marks_of(event["options"])
+    if type(marks.get(AS, "")) is not str:
         losses.add("broken", str(event["id" if event["kind"] == "message" else "message_id"]), what="label")
-        event["options"]["pond"] = {name: value for name, value in pond.items() if name != "as"}
+        event["options"][POND] = {name: value for name, value in marks.items() if name != AS}
 
 
 def _rename_repeated(event: JsonObject, seen: set[int], losses: Losses) -> None:

@@ -21,7 +21,7 @@ from pond.sessions import load
 from pond.substrate.signals import LakeError
 from pond.substrate.store import Store
 
-OWN = ""  # instead of a target: to each session its own client
+OWN = "own client"  # instead of a target: to each session its own; no client can be called so
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def restore(store: Store, rows: list[JsonObject], order: Order, target: Path, re
     known = {row["id"] for row in waiting}
     places: dict[str, str] = {}  # which session got which
     for row in waiting:  # it may grow
-        own = replace(order, to=order.to or row["source_agent"])
+        own = replace(order, to=row["source_agent"] if order.to == OWN else order.to)
         stored = StoredSession(store, row, report)
         try:
             yield Restored(row["id"], own.to, _written(stored, own, target, report, places))

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import groupby
 
 from pond.model.json_text import Json, JsonObject, decode_stored
+from pond.model.marks import WITH, continues_record
 from pond.sessions.integrity import named_by
 from pond.sessions.payloads import texts_at, unpack, unpack_known
 from pond.sessions.rows import LAST, SLOT
@@ -21,6 +22,7 @@ _FIRST_PAGE, _LEAST_PAGE, _PAGE = 128, 8, 4000  # messages in memory at a time, 
 _PAGE_BYTES = 16 << 20  # allow
 _NEIGHBOURS, _REMEMBERED = 32, 4  # records that are read again together, and how often that is kept
 _AT_ONCE = 500  # ids in one question
+_GOES_ON = f'"{WITH}":true'
 _SESSION = (
     "id", "parent_session_id", "parent_message_id", "source_agent", "created_at", "created_at_text", "project",
     "options",
@@ -79,11 +81,11 @@ def _children(store: Store, session_ids: list[str]) -> Iterator[JsonObject]:
 def groups(store: Store, session_id: str) -> Iterator[list[JsonObject]]:
     """Yield the events of each source record of a session, in the order of its log; a page is in memory at a time."""
     here = predicate.equals("session_id", stored_id(session_id))
-    places = sorted(read.rows(store, MESSAGES, ["position"], here)["position"].to_pylist())
+    positions = sorted(read.rows(store, MESSAGES, ["position"], here)["position"].to_pylist())
     start, count = 0, _FIRST_PAGE
-    while start < len(places):
-        end = _page_end(places, start, count)
-        within = f"position >= {places[start]} AND position < {places[end - 1] + 1}"
+    while start < len(positions):
+        end = _page_end(positions, start, count)
+        within = f"position >= {positions[start]} AND position < {positions[end - 1] + 1}"
         page = Page(store, session_id, predicate.all_of(here, within))
         yield from (make() for make in page.records.values())
         # Records of one session are alike: the next page holds as many as would have been about right for this one.
@@ -91,12 +93,12 @@ def groups(store: Store, session_id: str) -> Iterator[list[JsonObject]]:
         start = end
 
 
-def _page_end(places: list[int], start: int, count: int) -> int:
+def _page_end(positions: list[int], start: int, count: int) -> int:
     """Return where a page of about `count` messages ends; the messages of one record never part."""
-    end = min(start + count, len(places))
-    while end < len(places) and places[end] // SLOT == places[end - 1] // SLOT and places[end] < LAST:
+    end = min(start + count, len(positions))
+    while end < len(positions) and positions[end] // SLOT == positions[end - 1] // SLOT and positions[end] < LAST:
         end += 1
-    while end < len(places) and places[end] == places[end - 1]:
+    while end < len(positions) and positions[end] == positions[end - 1]:
         end += 1
     return end
 
@@ -154,10 +156,8 @@ def _owner(row: JsonObject, records: list[list[JsonObject]]) -> list[JsonObject]
 
 
 def _goes_on(row: JsonObject) -> bool:
-    if '"with":true' not in row["options"]:
-        return False
-    pond = decode_stored(row["options"]).get("pond")
-    return type(pond) is dict and pond.get("with") is True
+    # Looked for in the text first: few do, and decoding takes longer.
+    return _GOES_ON in row["options"] and continues_record({"options": decode_stored(row["options"])})
 
 
 def opening(store: Store, session_id: str) -> list[JsonObject] | None:
@@ -190,10 +190,10 @@ class Earlier:
     def _near(self, wanted: str) -> Page:
         here = predicate.equals("session_id", stored_id(self._session_id))
         where = predicate.all_of(here, predicate.equals("id", wanted))
-        places = read.rows(self._store, MESSAGES, ["position"], where)["position"].to_pylist()
-        if not places:
+        positions = read.rows(self._store, MESSAGES, ["position"], where)["position"].to_pylist()
+        if not positions:
             raise KeyError(wanted)
-        return Page(self._store, self._session_id, _records_at(here, places[0], _NEIGHBOURS))
+        return Page(self._store, self._session_id, _records_at(here, positions[0], _NEIGHBOURS))
 
 
 def _records_at(here: str, position: int, count: int) -> str | None:
@@ -225,7 +225,7 @@ def _payloads(store: Store, session_id: str, rows: list[JsonObject]) -> list[byt
 
 
 def _events(session_id: str, rows: list[JsonObject], parts: dict[str, list[JsonObject]]) -> list[JsonObject]:
-    """Return the events of one record: each message followed by its parts, payloads in their places."""
+    """Return the events of one record: each message followed by its parts, payloads where they belong."""
     events: list[JsonObject] = []
     texts: dict[tuple[int, int], str] = {}
     waiting: list[tuple[JsonObject, list[Json]]] = []
@@ -236,12 +236,12 @@ def _events(session_id: str, rows: list[JsonObject], parts: dict[str, list[JsonO
         if row["payloads"] is not None:
             waiting.append((message, decode_stored(row["payloads"])))
         for part in parts.get(row["id"], ()):
-            event, places = _part_event(session_id, message["id"], part)
-            texts |= {(number, index): text for index, text in enumerate(texts_at(event, places))}
+            event, locations = _part_event(session_id, message["id"], part)
+            texts |= {(number, index): text for index, text in enumerate(texts_at(event, locations))}
             events.append(event)
             number += 1
-    for message, places in waiting:
-        message["options"] = unpack_known(message["options"], places, texts)
+    for message, locations in waiting:
+        message["options"] = unpack_known(message["options"], locations, texts)
     return events
 
 
@@ -268,15 +268,15 @@ def _message_event(session_id: str, row: JsonObject) -> JsonObject:
 
 def _part_event(session_id: str, message_id: str, row: JsonObject) -> tuple[JsonObject, list[Json]]:
     variant: JsonObject = decode_stored(row["variant_data"])
-    places: list[Json] = []
+    locations: list[Json] = []
     if row["payloads"] is not None:
-        places = decode_stored(row["payloads"])
-        variant = unpack(variant, row["data"], places)
+        locations = decode_stored(row["payloads"])
+        variant = unpack(variant, row["data"], locations)
     event: JsonObject = {
         "kind": "part", "id": from_stored(row["id"]), "session_id": session_id, "message_id": message_id,
         "type": row["type"], **variant, "provenance": row["provenance"], "options": decode_stored(row["options"]),
     }  # fmt: skip
-    return event, places
+    return event, locations
 
 
 def fill_time(event: JsonObject, name: str, row: JsonObject) -> None:

@@ -1,7 +1,7 @@
 """Base64 payloads leave the JSON of a row, as bytes, and come back exactly.
 
-A *place* says where a payload stood and what to put there again: `[path, length, spelling]`, the path a list of keys
-and indexes, the length in bytes; places stand in the order of their bytes. Places are JSON themselves.
+A *location* says where a payload stood and what to put there again: `[path, length, spelling]`, the path a list of keys
+and indexes, the length in bytes; locations stand in the order of their bytes. Locations are JSON themselves.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeAlias
 from pond.model.json_text import Json
 from pond.sessions import base64_text
 
-LEAST = 512  # characters: shorter ones gain less than their place costs
+LEAST = 512  # characters: shorter ones gain less than their location costs
 
-Place: TypeAlias = list[Json]
+Location: TypeAlias = list[Json]
 
 
 class Packed(NamedTuple):
@@ -22,50 +22,50 @@ class Packed(NamedTuple):
 
     value: Json
     data: bytes
-    places: list[Place]
+    locations: list[Location]
 
 
 def pack(value: Json) -> Packed | None:
     """Take every payload out of a copy of `value`; None where there is none."""
-    places: list[Place] = []
-    emptied = _take_out(value, base64_text.read, places)
-    if not places:
+    locations: list[Location] = []
+    emptied = _take_out(value, base64_text.read, locations)
+    if not locations:
         return None
-    chunks = [data for _, data, _ in places]
-    return Packed(emptied, b"".join(chunks), [[path, len(data), spelling] for path, data, spelling in places])
+    chunks = [data for _, data, _ in locations]
+    return Packed(emptied, b"".join(chunks), [[path, len(data), spelling] for path, data, spelling in locations])
 
 
-def unpack(value: Json, data: bytes, places: list[Place]) -> Json:
-    """Put the payloads back: `unpack(*pack(value))` equals `value`. Fills `value` in place."""
+def unpack(value: Json, data: bytes, locations: list[Location]) -> Json:
+    """Put the payloads back: `unpack(*pack(value))` equals `value`. Fills `value` itself."""
     start = 0
-    for path, length, spelling in places:
+    for path, length, spelling in locations:
         value = _put(value, path, base64_text.write(data[start : start + length], spelling))
         start += length
     return value
 
 
-def texts_at(value: Json, places: list[Place]) -> list[str]:
+def texts_at(value: Json, locations: list[Location]) -> list[str]:
     """Return the payloads of a whole value, as text: of the one that was packed, or of the one that was unpacked."""
-    return [_at(value, place[0]) for place in places]
+    return [_at(value, location[0]) for location in locations]
 
 
 # --- payloads that stand elsewhere too -------------------------------------------------------------------------------
 
 
-def pack_known(value: Json, known: Mapping[str, tuple[int, int]]) -> tuple[Json, list[Place]] | None:
+def pack_known(value: Json, known: Mapping[str, tuple[int, int]]) -> tuple[Json, list[Location]] | None:
     """Take every text out of a copy of `value` that is packed elsewhere; None where there is none.
 
-    `known` says where a text is packed: the number of the Part, and of the payload within it. The place of such a text
-    is `[path, part, payload]`. Clients repeat a payload beside the content that the model sees.
+    `known` says where a text is packed: the number of the Part, and of the payload within it. The location of such a
+    text is `[path, part, payload]`. Clients repeat a payload beside the content that the model sees.
     """
-    places: list[Place] = []
-    emptied = _take_out(value, known.get, places)
-    return (emptied, places) if places else None
+    locations: list[Location] = []
+    emptied = _take_out(value, known.get, locations)
+    return (emptied, locations) if locations else None
 
 
-def unpack_known(value: Json, places: list[Place], texts: Mapping[tuple[int, int], str]) -> Json:
-    """Put the texts back that `pack_known` took out, given what each part and payload was. Fills `value` in place."""
-    for path, part, payload in places:
+def unpack_known(value: Json, locations: list[Location], texts: Mapping[tuple[int, int], str]) -> Json:
+    """Put the texts back that `pack_known` took out, given what each part and payload was. Fills `value` itself."""
+    for path, part, payload in locations:
         value = _put(value, path, texts[part, payload])
     return value
 
@@ -73,17 +73,17 @@ def unpack_known(value: Json, places: list[Place], texts: Mapping[tuple[int, int
 # --- walking ---------------------------------------------------------------------------------------------------------
 
 
-def _take_out(value: Json, take: Callable[[str], tuple[Json, Json] | None], places: list[Place]) -> Json:
+def _take_out(value: Json, take: Callable[[str], tuple[Json, Json] | None], locations: list[Location]) -> Json:
     """Return `value` with an empty string for each long text that `take` accepts; `value` itself where it takes none.
 
-    A place is the path and what `take` gave. Keys are noted only on the way back from a find: most values hold none.
+    A location is the path and what `take` gave. Keys are noted only on the way back from a find: most values hold none.
     """
     kind = type(value)
     if kind is str:
         taken = take(value) if len(value) >= LEAST else None
         if taken is None:
             return value
-        places.append([[], *taken])
+        locations.append([[], *taken])
         return ""
     if kind is not dict and kind is not list:
         return value
@@ -91,13 +91,13 @@ def _take_out(value: Json, take: Callable[[str], tuple[Json, Json] | None], plac
     for key, member in value.items() if kind is dict else enumerate(value):
         if type(member) is str and len(member) < LEAST:
             continue
-        before = len(places)
-        rest = _take_out(member, take, places)
+        before = len(locations)
+        rest = _take_out(member, take, locations)
         if rest is not member:
             emptied = value.copy() if emptied is None else emptied
             emptied[key] = rest
-            for place in places[before:]:
-                place[0].insert(0, key)
+            for location in locations[before:]:
+                location[0].insert(0, key)
     return value if emptied is None else emptied
 
 

@@ -8,11 +8,12 @@ from hashlib import sha256
 import pyarrow as pa
 
 from pond.model.json_text import Json, JsonObject, encode
+from pond.model.marks import AS, SEQ, marks_of
 from pond.sessions.payloads import Packed, pack, pack_known, texts_at
 from pond.sessions.search_text import search_text
 from pond.sessions.stored_text import from_micros, to_micros, to_stored
 
-SLOT = 1 << 24  # messages that one source record may become, without running into the next record's places
+SLOT = 1 << 24  # messages that one source record may become, without running into the next record's positions
 LAST = 1 << 62  # where stands what is in other files than the session's: after every record there may ever be
 
 _TIME = pa.timestamp("us", "UTC")
@@ -67,22 +68,22 @@ def _time(text: str | None) -> tuple[int | None, str | None]:
     return micros, None if plain or from_micros(micros) == text else to_stored(text)
 
 
-class Places:
+class Positions:
     """Where the records of a session belong: where their log had them, or one after the other."""
 
     def __init__(self) -> None:
-        self._next = self._beside = 0  # the place after the last record, and how many files lay beside the session
+        self._next = self._beside = 0  # the number after the last record's, and how many files lay beside the session
 
     def of(self, head: JsonObject) -> int:
         """Return the position of a record, given its first event."""
-        pond = head["options"].get("pond")
-        seq = pond.get("seq") if type(pond) is dict else None
-        if type(pond) is dict and pond.get("as") in _BESIDE:
+        marks = marks_of(head["options"])
+        seq = marks.get(SEQ)
+        if marks.get(AS) in _BESIDE:
             self._beside += 1
             return LAST + self._beside
-        place = seq if type(seq) is int and 0 <= seq < SLOT else self._next
-        self._next = max(self._next, place + 1)
-        return place * SLOT
+        number = seq if type(seq) is int and 0 <= seq < SLOT else self._next
+        self._next = max(self._next, number + 1)
+        return number * SLOT
 
 
 class Rows:
@@ -97,7 +98,7 @@ class Rows:
     ) -> None:
         self._session_id, self._agent = to_stored(session["id"]), to_stored(session["source_agent"])
         self._project = to_stored(session["project"])
-        self._places, self._title_of = Places(), title_of
+        self._positions, self._title_of = Positions(), title_of
         self._first = after * SLOT  # so many records are stored already, whatever ids they have there
         self._taken = taken  # the ids that they have there
         self._hashes: set[str] = set()  # payloads of this session that have a row
@@ -117,7 +118,7 @@ class Rows:
 
     def take(self, group: list[JsonObject]) -> None:
         """Take the events of one source record: its messages, each followed by its parts."""
-        position = self._places.of(group[0])
+        position = self._positions.of(group[0])
         if position < self._first:
             return
         if self._taken and position < LAST:  # the ids of files beside a session say what they hold
@@ -143,9 +144,9 @@ class Rows:
         for ordinal, part in enumerate(parts):
             self._part(part, message_id, ordinal, position, known, number + ordinal)
         options = event["options"]
-        places = None
+        locations = None
         if known and (found := pack_known(options, known)) is not None:
-            options, places = found[0], encode(found[1])
+            options, locations = found[0], encode(found[1])
         text = encode(options)
         micros, spelled = _time(event.get("timestamp"))
         role, content = event["role"], event.get("content")
@@ -154,7 +155,7 @@ class Rows:
             (
                 self._session_id, message_id, position, micros, spelled, role, self._agent, self._project,
                 None if content is None else to_stored(content), search_text(event, parts) if parts else None,
-                None if title is None else to_stored(title), text, places,
+                None if title is None else to_stored(title), text, locations,
             )
         )  # fmt: skip
         self.size += len(text) + 200
@@ -166,17 +167,17 @@ class Rows:
     ) -> None:  # fmt: skip
         kind, options = part["type"], part["options"]
         variant = {name: value for name, value in part.items() if name not in _OWN}
-        places = digest = size = data = None
+        locations = digest = size = data = None
         if kind in _MAY_HOLD_PAYLOADS and (packed := pack(variant)) is not None:
-            for index, text in enumerate(texts_at(variant, packed.places)):
+            for index, text in enumerate(texts_at(variant, packed.locations)):
                 known.setdefault(text, (number, index))
-            variant, places = packed.value, encode(packed.places)
+            variant, locations = packed.value, encode(packed.locations)
             digest, size, data = self._payload(packed)
         fields = encode(variant)
         self._parts.append(
             (
                 self._session_id, message_id, to_stored(part["id"]), position, ordinal, kind, part["provenance"],
-                fields, encode(options) if options else _NOTHING, places, digest, size, data,
+                fields, encode(options) if options else _NOTHING, locations, digest, size, data,
             )
         )  # fmt: skip
         self.size += len(fields) + (size or 0) + 200

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pond.model._tables import SEARCHED
 from pond.model.json_text import JsonObject
+from pond.model.marks import says_again
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -22,20 +24,10 @@ def search_text(message: JsonObject, parts: Iterable[JsonObject]) -> str | None:
     texts: list[str] = []
     for part in parts:
         if part["provenance"] == "conversational":
-            kind = part["type"]
-            if kind == "text":
-                texts.append(part["text"])
-            elif kind == "file":
-                texts.append(part.get("file_name", ""))
-                texts.append(part["media_type"])
+            for name in SEARCHED.get(part["type"], ()):
+                texts.append(part.get(name, ""))
     text = _indexable("\n".join([text for text in texts if text and not text.isspace()]))
     return text if text and not text.isspace() else None
-
-
-def says_again(options: JsonObject) -> bool:
-    """Tell whether a message only says a prompt that an earlier one says."""
-    pond = options.get("pond")
-    return type(pond) is dict and pond.get("again") is True
 
 
 def _indexable(text: str) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pond.model._tables import SUMMARY
 from pond.model.json_text import Json, JsonObject, decode_stored, encode
+from pond.model.marks import says_again
 from pond.sessions import base64_text
 from pond.sessions.load import fill_time, stored_id, with_micros
-from pond.sessions.search_text import says_again
 from pond.sessions.stored_text import from_stored
 from pond.sessions.tables import MESSAGES, PARTS
 from pond.substrate import predicate, read
@@ -72,30 +75,23 @@ def _summary(row: JsonObject, parts: list[JsonObject], again: bool) -> JsonObjec
 def _part_summary(row: JsonObject) -> JsonObject:
     variant: JsonObject = decode_stored(row["variant_data"])
     summary: JsonObject = {"id": from_stored(row["id"]), "type": row["type"], "provenance": row["provenance"]}
-    name = variant.get("file_name" if row["type"] == "file" else "name")
-    if name is not None:
-        summary["name"] = name
-    if type(call := variant.get("call_id")) is str:
-        summary["call_id"] = call
-    if "media_type" in variant:
-        summary["media_type"] = variant["media_type"]
-    packed = sum(length for _, length, _ in decode_stored(row["payloads"])) if row["payloads"] else 0
-    return {**summary, "size_bytes": _size(row["type"], variant) + packed}
-
-
-def _size(kind: str, variant: JsonObject) -> int:
-    """Return the size of the content that stands in the row itself: a text's bytes, or those of a value's JSON."""
-    match kind:
-        case "file":
-            encoded = base64_text.read(variant["data"])
-            return _bytes(variant["data"]) if encoded is None else len(encoded[0])
-        case "tool_call":
-            return _bytes(variant["params"])
-        case "tool_result":
-            return _bytes(variant["result"]) if "result" in variant else 0
-        case _:
-            return _bytes(variant.get("text") or variant.get("reason") or "")
+    size = sum(length for _, length, _ in decode_stored(row["payloads"])) if row["payloads"] else 0
+    for name, what in SUMMARY.get(row["type"], {}).items():
+        if name in variant and what in _SIZES:
+            size += _SIZES[what](variant[name])
+        elif name in variant:
+            summary[what] = variant[name]
+    return {**summary, "size_bytes": size}
 
 
 def _bytes(value: Json) -> int:
     return len(value.encode("utf-8", "surrogatepass")) if type(value) is str else len(encode(value))
+
+
+def _file_bytes(data: str) -> int:
+    encoded = base64_text.read(data)
+    return _bytes(data) if encoded is None else len(encoded[0])
+
+
+# How the content that stands in the row itself is measured: a text's bytes or those of a value's JSON; a file's.
+_SIZES: dict[str, Callable[[Json], int]] = {"size": _bytes, "bytes": _file_bytes}

@@ -45,8 +45,8 @@ def _first_prompts(store: Store, ids: list[str]) -> dict[str, str]:
     said = predicate.all_of(
         predicate.one_of("session_id", ids), predicate.equals("role", "user"), "search_text IS NOT NULL"
     )
-    places = read.rows(store, MESSAGES, ["session_id", "position"], said)
-    first = places.group_by("session_id").aggregate([("position", "min")])["position_min"].to_pylist()
+    positions = read.rows(store, MESSAGES, ["session_id", "position"], said)
+    first = positions.group_by("session_id").aggregate([("position", "min")])["position_min"].to_pylist()
     if not first:
         return {}
     at = f"position IN ({', '.join(map(str, sorted(set(first))))})"

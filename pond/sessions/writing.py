@@ -67,14 +67,14 @@ def write_rows(
 
 
 def placed(store: Store, session_id: str) -> dict[str, int]:
-    """Return the messages of a session by their ids, with their places; all as stored."""
+    """Return the messages of a session by their ids, with their positions; all as stored."""
     rows = read.rows(store, MESSAGES, ["id", "position"], predicate.equals("session_id", session_id))
     return dict(zip(rows["id"].to_pylist(), rows["position"].to_pylist(), strict=True))
 
 
-def record_count(places: Iterable[int]) -> int:
-    """Return how many records of its log a session has, given the places of its messages."""
-    return max((place for place in places if place < LAST), default=-1) // SLOT + 1
+def record_count(positions: Iterable[int]) -> int:
+    """Return how many records of its log a session has, given the positions of its messages."""
+    return max((position for position in positions if position < LAST), default=-1) // SLOT + 1
 
 
 def payload_hashes(store: Store, session_id: str) -> frozenset[str]:

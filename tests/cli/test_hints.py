@@ -102,3 +102,9 @@ def test_sync_says_that_there_is_nothing_to_do(home: dict[str, str]) -> None:
     told = pond("sync", "--only", "embed", variables=home)
     assert (told.code, told.out.decode().startswith("embed     nothing to do")) == (0, True)
     assert "source    none: no client keeps sessions here" in pond("sync", variables=home).out.decode()
+
+
+def test_no_client_is_called_nothing(tmp_path: Path) -> None:
+    done = pond("convert", CLAUDE_CODE.session(tmp_path, "named"), "--from", "", "--to", "canonical")
+    assert (done.code, done.out) == (2, b"")
+    assert "unknown client `` (known: claude-code, codex, canonical)" in done.err

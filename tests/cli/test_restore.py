@@ -95,6 +95,7 @@ def test_canonical_events_go_to_standard_output(place: Path) -> None:
         (["019c", "-o", "out"], "lake-ambiguous: `019c` may be any of "),
         (["e1a7"], "usage: a client's sessions are files and need a directory"),
         (["e1a7", "--to", "nobody", "-o", "out"], "usage: unknown client `nobody`"),
+        (["e1a7", "--to", "", "-o", "out"], "usage: unknown client ``"),
         (["e1a7", "--on-loss", "shrug", "-o", "out"], "usage: unknown --on-loss `shrug`"),
         (["e1a7", "--map-path", "a", "-o", "out"], "usage: `--map-path a` is not OLD=NEW"),
         (["e1a7", "--all", "-o", "out"], "usage: expected sessions, or --all"),
@@ -102,7 +103,7 @@ def test_canonical_events_go_to_standard_output(place: Path) -> None:
         (["e1a7", "--project", "/p", "-o", "out"], "usage: --project and --client choose among all sessions"),
         (["e1a7", "-o", "file"], "usage: `file` is not a directory"),
     ],
-    ids=range(11),
+    ids=range(12),
 )
 def test_what_cannot_be_done_is_said_and_nothing_written(
     arguments: list[str], says: str, place: Path, tmp_path: Path

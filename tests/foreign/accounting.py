@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pond.model.json_text import JsonObject
-from pond.portable.marks import unmarked
+from pond.portable.inserted import untagged
 from tests.foreign.pieces import Piece, pieces
 from tests.foreign.road import Made
 from tests.foreign.survival import Named
@@ -97,7 +97,7 @@ def _beside_the_parts(passage: Passage) -> Iterator[tuple[str, object]]:
 def _form(piece: Piece) -> tuple[str, object]:
     """Return what counts as the same piece: injected text with or without the tag around it."""
     if piece.kind == "injected":
-        return piece.kind, unmarked(piece.content).strip()
+        return piece.kind, untagged(piece.content).strip()
     return piece.kind, piece.content
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pond.model.json_text import Json, JsonObject, encode
-from pond.portable.marks import STUB
+from pond.portable.inserted import STUB
 from tests.laws.passage import Passage
 
 SPEECH = ("user", "assistant", "call", "file")

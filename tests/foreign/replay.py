@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pond.model.json_text import Json, JsonObject
-from pond.portable.marks import OPEN
+from pond.portable.inserted import OPEN
 from tests.foreign.claude_rules import blocks
 
 

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 
 from pond.model.json_text import Json
+from pond.portable.inserted import untagged
 from pond.portable.loss import Loss
-from pond.portable.marks import unmarked
 from tests.foreign.pieces import SPEECH, Piece, exactly, on_the_side, pieces
 from tests.foreign.road import Made
 from tests.laws.passage import Passage
@@ -216,7 +216,7 @@ def _all_there(told: list[Piece], found: list[Piece], named: Named) -> None:
 
 def _stands_as_text(piece: Piece, found: list[Piece], without_files: bool) -> None:
     """Check that a result without its call is there as injected text, and its files beside it."""
-    shown = {_whole(unmarked(other.content)).strip() for other in found if other.kind == "injected"}
+    shown = {_whole(untagged(other.content)).strip() for other in found if other.kind == "injected"}
     files = {other.content for other in found if other.kind == "file"}
     for kind, *content in piece.content:
         there = _whole(content[0]).strip() in shown if kind == "text" else tuple(content) in files or without_files

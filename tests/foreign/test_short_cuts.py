@@ -40,7 +40,7 @@ def _without_short_cuts() -> Iterator[None]:
         for client in CLIENTS:
             relatives = relatives_of(adapter(client))
             assert relatives is not None
-            patch.setattr(relatives.OUTLINE, "heeds", None)
+            patch.setattr(relatives.OUTLINE, "watched_labels", None)
             patch.setattr(relatives.OUTLINE, "overhears", lambda *_: False)
         yield
 

@@ -9,7 +9,8 @@ from typing import Any
 from pond._locate import schema_dir
 from pond.codec.convert import find_files
 from pond.codec.report import Report
-from pond.lang.plan import CARRY, PART_TYPES, ROLES
+from pond.lang.fields import PART_TYPES, ROLES
+from pond.lang.plan import CARRY
 from pond.model.equal import same
 from pond.model.json_text import Json, JsonObject, Numeral
 from tests.laws.passage import Passage, read, restore_text, strict_values, to_canonical

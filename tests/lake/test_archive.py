@@ -257,7 +257,7 @@ def test_a_row_whose_payload_is_with_a_row_that_differs_here_gets_it(tmp_path: P
     picture, other = bytes(range(256)) * 8, bytes(reversed(range(256))) * 8
     talk(source, "s", 3, pictures=[picture, picture, picture])
     talk(target, "s", 1, pictures=[other])  # as if the first row had been read in another form
-    merge_module.merge(source, target, merge_module.Plan(taken=["s"]), lambda rows: None, dry=False)
+    merge_module.merge(source, target, merge_module.MergePlan(taken=["s"]), lambda rows: None, dry=False)
     now, then = sessions(target)["s"], sessions(source)["s"]
     assert now[3:] == then[3:]
     assert now[:3] != then[:3]

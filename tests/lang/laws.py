@@ -9,8 +9,7 @@ from jsonschema import Draft202012Validator
 
 from pond._locate import schema_dir
 from pond.lang.context import Writing
-from pond.lang.fields import allowed_parts, fields_of
-from pond.lang.plan import PART_TYPES, ROLES
+from pond.lang.fields import PART_TYPES, ROLES, allowed_parts, fields_of
 from pond.lang.runtime import Broken, repeat_event
 from pond.model.equal import first_difference, same
 from pond.model.json_text import Json, JsonObject, decode, decode_strictly, encode

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pond.lang.conversions import CONVERSIONS, NO_MARK, instant
+from pond.lang.conversions import CONVERSIONS, NO_MARK
 from pond.model.equal import same
+from pond.model.instants import instant
 from pond.model.json_text import Json, decode, encode
 from tests.lang.test_oracle import json_values
 

@@ -17,7 +17,7 @@ from pond.codec.report import Report
 from pond.codec.verify import verify_job
 from pond.diagnostics.diagnostic import SourceFault
 from pond.lang.context import Reading
-from pond.lang.plan import PART_TYPES, ROLES
+from pond.lang.fields import PART_TYPES, ROLES
 from pond.model.equal import first_difference, same
 from pond.model.json_text import Json, JsonObject, NotJson, decode_strictly
 from pond.model.validate import validate

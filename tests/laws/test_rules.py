@@ -13,9 +13,8 @@ from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
 from pond.diagnostics.diagnostic import MappingError, PondError
 from pond.lang.check import check
-from pond.lang.fields import FALLBACKS, fields_of
+from pond.lang.fields import FALLBACKS, PART_TYPES, ROLES, fields_of
 from pond.lang.parse import parse
-from pond.lang.plan import PART_TYPES, ROLES
 from pond.model.bounds import bound
 from pond.model.equal import same
 from tests.laws.content import plan_of

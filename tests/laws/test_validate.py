@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from pond.lang.fields import allowed_parts
-from pond.lang.plan import PART_TYPES, ROLES
-from pond.model.event_shape import ALLOWED
+from pond.lang.fields import PART_TYPES, ROLES, allowed_parts
+from pond.model._tables import ALLOWED
 from pond.model.json_text import JsonObject
 from pond.model.validate import validate
 

@@ -7,7 +7,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pond._locate import schema_dir
-from pond.model.event_shape import ALLOWED, MESSAGE, PARTS, SESSION, SYSTEM, Fields, misfit, shaped
+from pond.model._tables import ALLOWED, MESSAGES, PARTS, SESSION, Fields
+from pond.model.event_shape import misfit, shaped
 from pond.model.json_text import encode_line
 from tests.laws.corpus import fixture_files
 from tests.laws.passage import read
@@ -31,9 +32,9 @@ def _type(definition: dict[str, Any]) -> type:
     ("fields", "name", "apart"),
     [
         (SESSION, "Session", ()),
-        (SYSTEM, "SystemMessage", ()),
+        (MESSAGES["system"], "SystemMessage", ()),
         # As events, these messages have their parts behind them and not inside.
-        *[(MESSAGE, name, ("content",)) for name in ("UserMessage", "AssistantMessage", "ToolMessage")],
+        *[(MESSAGES[role], f"{role.title()}Message", ("content",)) for role in ("user", "assistant", "tool")],
         *[(PARTS[kind], name, ()) for kind, name in PART_TYPES.items()],
     ],
     ids=lambda value: value if type(value) is str else "",

@@ -30,7 +30,7 @@ DEFAULT = (
     "tests/lang/test_adapters.py",
     "tests/foreign/test_there_and_back.py",
 )
-CONVERSIONS = Path("pond/lang/conversions.py")
+CONVERSIONS = (Path("pond/model/instants.py"), Path("pond/lang/conversions.py"))
 CONVERSION_TESTS = "tests/lang/test_conversions.py"
 COPIED = ("pond", "adapters", "schema", "codegen", "golden", "tests", "pyproject.toml")
 LIMIT = 300  # seconds for one run: a change may also make something endless
@@ -72,7 +72,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _all_mutants() -> Iterator[Mutant]:
     for path in sorted(ROOT.glob("adapters/*/*.map")):
         yield from of_mapping(path.relative_to(ROOT), path.read_text(encoding="utf-8"))
-    yield from of_conversions(CONVERSIONS, (ROOT / CONVERSIONS).read_text(encoding="utf-8"))
+    for file in CONVERSIONS:
+        yield from of_conversions(file, (ROOT / file).read_text(encoding="utf-8"))
 
 
 def _copied(to: Path) -> Path:
@@ -118,7 +119,7 @@ def _judge(mutant: Mutant, copies: "SimpleQueue[Path]", tests: Sequence[str]) ->
         whole = file.read_bytes()
         try:
             file.write_text(mutant.text, encoding="utf-8")
-            wanted = [*tests, CONVERSION_TESTS] if mutant.file == CONVERSIONS else tests
+            wanted = [*tests, CONVERSION_TESTS] if mutant.file in CONVERSIONS else tests
             verdict = SURVIVED if _pytest(tree, wanted).returncode == 0 else KILLED
         except subprocess.TimeoutExpired:
             verdict = KILLED

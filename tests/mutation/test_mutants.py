@@ -2,10 +2,12 @@
 
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from pond.lang import conversions
+from pond.model import instants
 from tests.lang.engines import adapter_maps
 from tests.mutation.mutants import CONVERSION_CHANGES, of_conversions, of_mapping
 
@@ -19,14 +21,15 @@ def test_each_change_of_a_mapping_is_a_change_and_is_made_once(path: Path) -> No
     assert len(mutants) > len(text.splitlines()) / 2
 
 
-def test_each_wrong_conversion_still_compiles() -> None:
-    path = Path(conversions.__file__)
+@pytest.mark.parametrize("module", [instants, conversions], ids=lambda module: module.__name__)
+def test_each_wrong_conversion_still_compiles(module: ModuleType) -> None:
+    path = Path(str(module.__file__))
     mutants = list(of_conversions(path, path.read_text(encoding="utf-8")))
-    assert len(mutants) == len(CONVERSION_CHANGES)
+    assert len(mutants) == len(CONVERSION_CHANGES[path.name])
     for mutant in mutants:
         compile(mutant.text, str(mutant), "exec")
 
 
 def test_words_that_are_gone_are_an_error() -> None:
     with pytest.raises(LookupError, match=r"update tests/mutation/mutants\.py"):
-        list(of_conversions(Path("x.py"), "nothing of that"))
+        list(of_conversions(Path("instants.py"), "nothing of that"))

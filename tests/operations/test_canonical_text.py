@@ -192,3 +192,78 @@ def test_repeated_records_are_counted(tmp_path: Path) -> None:
     assert "repeats   2 records" in done.out.decode()
     told = json.loads(pond("ingest", file, "--lake", tmp_path / "other", "--json").out)
     assert told["repeats"] == 2
+
+
+SPELLED = {
+    "2026-01-02T03:04:05Z": "2026-01-02T03:04:05.000Z",
+    "2026-01-02T03:04:05.6Z": "2026-01-02T03:04:05.600Z",
+    "2026-01-02T03:04:05.678901234Z": "2026-01-02T03:04:05.678901Z",
+    "2026-01-02T08:34:05.678+05:30": "2026-01-02T03:04:05.678Z",
+    "2026-01-01T22:04:05-05:00": "2026-01-02T03:04:05.000Z",
+    "2026-01-02T03:04:05.678-00:00": TIME,
+    "2026-01-02t03:04:05.678z": TIME,
+}
+
+
+def _spelled(agent: str, time: str) -> list[JsonObject]:
+    """Return a conversation whose start and first message spell an instant so; its second message has marks."""
+    stream = talk(agent)
+    stream[0]["created_at"] = stream[1]["timestamp"] = stream[3]["timestamp"] = time
+    stream[3]["options"] = {"pond": {"seq": 7, "spelling": {"other": 1}}}
+    return stream
+
+
+@pytest.mark.rule("adapter-integrity-no-silent-drops")
+@pytest.mark.parametrize("time", SPELLED)
+def test_an_instant_may_be_spelled_as_rfc_3339_allows(time: str, tmp_path: Path) -> None:
+    """It is spelled as canonical does from then on, on every road, and its own spelling is kept among the marks."""
+    file = written(tmp_path / "events.jsonl", _spelled("claude-code", time))
+    done = pond("convert", file, "--to", "canonical")
+    assert (done.code, done.err) == (0, "")
+    first, said, _, answered, _ = found = [json.loads(line) for line in done.out.splitlines()]
+    assert [first["created_at"], said["timestamp"], answered["timestamp"]] == [SPELLED[time]] * 3
+    assert first["options"] == {"pond": {"spelling": {"created_at": time}}}
+    assert said["options"] == {"pond": {"spelling": {"timestamp": time}}}
+    assert answered["options"] == {"pond": {"seq": 7, "spelling": {"other": 1, "timestamp": time}}}
+    assert take_in(tmp_path / "lake", file).report.diagnostics == []
+    lake = store(tmp_path / "lake")
+    stored = [load.session(lake, ID), *(event for group in load.groups(lake, ID) for event in group)]
+    assert stored == found
+    again = pond("convert", written(tmp_path / "again.jsonl", found), "--to", "canonical")
+    assert (again.out, again.err) == (done.out, "")
+
+
+def test_a_client_gets_a_time_as_its_text_spelled_it(tmp_path: Path) -> None:
+    """An event that says which record it was is written back with the spelling, as one that the client wrote is."""
+    record = {
+        "type": "user", "uuid": "u1", "sessionId": ID, "cwd": "/home/ada/x", "timestamp": "2026-01-02T03:04:05.6789Z",
+        "parentUuid": None, "message": {"role": "user", "content": "Hello."},
+    }  # fmt: skip
+    source = written(tmp_path / "source.jsonl", [record])
+    events_ = [json.loads(line) for line in pond("convert", source, "--to", "canonical").out.splitlines()]
+    assert events_[1]["options"]["pond"]["spelling"] == {"timestamp": record["timestamp"]}
+    for spelled, expected in (
+        ("2026-01-02T03:04:05.678900Z", record["timestamp"]),  # the same instant: the record's own text stands
+        ("2026-01-02T04:04:05.6789+01:00", record["timestamp"]),
+        ("2026-02-03T04:05:06Z", "2026-02-03T04:05:06Z"),  # somebody changed it
+    ):
+        events_[1]["timestamp"] = spelled
+        back = pond("convert", written(tmp_path / "events.jsonl", events_), "--to", "claude-code")
+        assert json.loads(back.out)["timestamp"] == expected, back.err
+
+
+@pytest.mark.parametrize(
+    "time", ["2026-01-02", "2026-01-02T03:04:05", "2026-01-02T03:04Z", "2026-02-30T03:04:05Z", "2016-12-31T23:59:60Z",
+             "2026-01-02T24:00:00Z", "2026-01-02T03:04:05+0100", "2026-01-02T03:04:05+01:75", "now", ""],
+)  # fmt: skip
+def test_what_is_no_instant_is_refused_by_name(time: str, tmp_path: Path) -> None:
+    stream = [session(), message("m", timestamp=time)]
+    done = pond("convert", written(tmp_path / "events.jsonl", stream), "--to", "canonical")
+    assert [(fault.line, fault.code) for fault in done.errors] == [(2, "canonical-broken")]
+    assert "`timestamp`: expected a time like 2026-01-02T03:04:05.678Z" in done.err
+
+
+def test_a_time_that_cannot_keep_its_spelling_is_refused(tmp_path: Path) -> None:
+    stream = [session(), message("m", timestamp="2026-01-02T03:04:05Z", options={"pond": {"spelling": 1}})]
+    done = pond("convert", written(tmp_path / "events.jsonl", stream), "--to", "canonical")
+    assert [(fault.line, fault.code) for fault in done.errors] == [(2, "canonical-broken")]

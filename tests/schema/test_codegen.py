@@ -152,7 +152,8 @@ def test_the_types_keep_fields_and_their_named_types(owner: ObjectType) -> None:
     assert sorted(theirs.get("required", [])) == sorted(ours.get("required", []))
     assert list(theirs["properties"]) == list(ours["properties"])
     for name, body in ours["properties"].items():
-        assert {key: value for key, value in theirs["properties"][name].items() if key != "title"} == body
+        typed = {key: value for key, value in body.items() if not key.startswith("x-")}  # those say nothing of values
+        assert {key: value for key, value in theirs["properties"][name].items() if key != "title"} == typed
 
 
 @pytest.mark.parametrize(

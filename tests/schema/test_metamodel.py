@@ -46,6 +46,8 @@ def test_nested_unions_are_read() -> None:
         ({"A": _without(_object({}), "description")}, "#/$defs/A", "no description"),
         ({"A": _without(_object({}), "additionalProperties")}, "#/$defs/A", "other fields"),
         ({"A": _object({"x": {**TEXT, "maxLength": 3}})}, "#/$defs/A/properties/x", "`maxLength`"),
+        ({"A": _object({"x": {**TEXT, "x-summary": "weight"}})}, "#/$defs/A/properties/x/x-summary", "expected one of"),
+        ({"A": _object({"x": {**TEXT, "x-search": True}})}, "#/$defs/A/properties/x/x-search", "expected a place"),
         ({"A": _object({}, patternProperties={})}, "#/$defs/A", "`patternProperties`"),
         ({"A": _object({}, required=["x"])}, "#/$defs/A/required", "`x`"),
         (

@@ -25,8 +25,8 @@ def there_and_back(value: Json) -> list[Any]:
     assert same(value, before), "the value given is left alone"
     if packed is None:
         return []
-    stored: list[Any] = json.loads(encode(packed.places))
-    assert stored == packed.places
+    stored: list[Any] = json.loads(encode(packed.locations))
+    assert stored == packed.locations
     assert sum(length for _, length, _ in stored) == len(packed.data)
     whole = unpack(copy(packed.value), packed.data, stored)
     assert same(whole, value)
@@ -64,7 +64,7 @@ def test_the_bytes_stand_in_the_order_of_the_places() -> None:
     packed = pack([ONE, "x", {"a": TWO}])
     assert packed is not None
     assert packed.data == noise(600, 1) + noise(700, 2)
-    assert packed.places == [[[0], 600, None], [[2, "a"], 700, {"url": True}]]
+    assert packed.locations == [[[0], 600, None], [[2, "a"], 700, {"url": True}]]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_payload_is_found_in_the_deepest_record() -> None:
         value = {"a": value}
     packed = pack(value)
     assert packed is not None
-    assert packed.places == [[["a"] * MAX_DEPTH, 600, None]]
+    assert packed.locations == [[["a"] * MAX_DEPTH, 600, None]]
     assert encode(unpack(*packed)) == encode(value)
 
 
@@ -119,15 +119,15 @@ def test_a_repeated_payload_is_taken_from_its_part() -> None:
     part = {"result": [{"type": "image", "source": {"data": ONE}}]}
     packed = pack(part)
     assert packed is not None
-    known = {text: (4, number) for number, text in enumerate(texts_at(part, packed.places))}
+    known = {text: (4, number) for number, text in enumerate(texts_at(part, packed.locations))}
     repeated = {"toolUseResult": {"file": {"base64": ONE, "type": "image/png"}}, "again": ONE}
     found = pack_known(repeated, known)
     assert found == (
         {"toolUseResult": {"file": {"base64": "", "type": "image/png"}}, "again": ""},
         [[["toolUseResult", "file", "base64"], 4, 0], [["again"], 4, 0]],
     )
-    restored = unpack(packed.value, packed.data, packed.places)
-    texts = {(4, number): text for number, text in enumerate(texts_at(restored, packed.places))}
+    restored = unpack(packed.value, packed.data, packed.locations)
+    texts = {(4, number): text for number, text in enumerate(texts_at(restored, packed.locations))}
     assert unpack_known(*found, texts) == repeated
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pond.lang.conversions import instant, print_instant
+from pond.model.instants import instant, print_instant
 from pond.sessions.stored_text import from_micros, from_stored, to_micros, to_stored
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))

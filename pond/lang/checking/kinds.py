@@ -17,7 +17,8 @@ from pond.lang.checking.words import (
     nested,
     unique,
 )
-from pond.lang.plan import CARRY, ROLES, KindPlan, ListPlan, PartPlan, dotted
+from pond.lang.fields import ROLES
+from pond.lang.plan import CARRY, KindPlan, ListPlan, PartPlan, dotted
 
 
 class KindChecker(PartChecker):

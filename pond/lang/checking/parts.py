@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pond.lang import ast
 from pond.lang.checking.rules import RuleChecker
 from pond.lang.checking.words import claimed_paths, condition_of, containers_of, label_of, labelled, nearest, unique
-from pond.lang.fields import FALLBACKS, Field, allowed_parts, fields_of
-from pond.lang.plan import ITEM_KEY, PART_TYPES, Condition, FactRule, Keys, ListPlan, PartPlan
+from pond.lang.fields import FALLBACKS, PART_TYPES, Field, allowed_parts, fields_of
+from pond.lang.plan import ITEM_KEY, Condition, FactRule, Keys, ListPlan, PartPlan
 
 
 class PartChecker(RuleChecker):

@@ -10,8 +10,8 @@ from pond.lang import ast
 from pond.lang.checking.faults import Faults
 from pond.lang.checking.words import ITEM_WORDS, NAME, Known, nested
 from pond.lang.conversions import CONVERSIONS
-from pond.lang.fields import FALLBACKS, Field, fields_of
-from pond.lang.plan import NO_FALLBACK, PART_TYPES, ImpliedRule, Keys, Rule, dotted
+from pond.lang.fields import FALLBACKS, PART_TYPES, Field, fields_of
+from pond.lang.plan import NO_FALLBACK, ImpliedRule, Keys, Rule, dotted
 
 
 class RuleChecker(Faults):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 
-from pond.lang.emit.source import NOTHING, Source, missing, remember, set_of
+from pond.lang.emit.python import NOTHING, PythonLines, missing, remember, set_of
 from pond.lang.plan import NO_FALLBACK, ImpliedRule, Keys, KindPlan, Plan, Rule, dotted
 
 
 class Emitter:
     """What reading records and reading list items have in common."""
 
-    def __init__(self, plan: Plan, kind: KindPlan, out: Source) -> None:
+    def __init__(self, plan: Plan, kind: KindPlan, out: PythonLines) -> None:
         self.plan, self.kind, self.out = plan, kind, out
         self.holders: dict[Keys, str] = {(): "r"}  # path of an object -> the variable that holds it
         self.whole: dict[str, str] = {}  # a span table -> the condition under which it takes all texts of a record

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pond.lang.emit.source import Source, holds, word
+from pond.lang.emit.python import PythonLines, holds, word
 from pond.lang.plan import CARRY, CarriedPlan, Condition, Keys, KindPlan, Plan
 
 _CARRY_OBSERVED = "carry_observed"
 
 
-def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
+def dispatch(plan: Plan, names: dict[str, str], out: PythonLines) -> None:
     """Emit `read`, `write` and what chooses between their kinds."""
     literals = list(dict.fromkeys(owner.literal for owner in plan.owners if owner.literal is not None))
     out()
@@ -94,7 +94,7 @@ def dispatch(plan: Plan, names: dict[str, str], out: Source) -> None:
 
 
 def _reader_of(
-    plan: Plan, alone: dict[str, str], literals: list[str], tables: dict[Keys, dict[str, str]], out: Source
+    plan: Plan, alone: dict[str, str], literals: list[str], tables: dict[Keys, dict[str, str]], out: PythonLines
 ) -> None:  # fmt: skip
     """Emit the choice itself: what the tables say of most records first, then the road that knows every odd one."""
     # Looked into at once only where several discriminator values go on by the same path.
@@ -158,7 +158,7 @@ _Owner = tuple[tuple[Condition, ...], str]  # conditions, and the function that 
 
 
 def _choose(
-    plan: Plan, literal: str | None, name: str, names: dict[str, str], out: Source
+    plan: Plan, literal: str | None, name: str, names: dict[str, str], out: PythonLines
 ) -> Keys | None:  # fmt: skip
     """Emit the choice among the kinds of one discriminator value: first fit, then the carried ones, then drift.
 
@@ -218,7 +218,7 @@ def _values(owner: _Owner, path: Keys) -> tuple[object, ...]:
     return first.values if first is not None and first.keys == path and _is_text_test(first) else ()
 
 
-def _bind(variable: str, keys: Keys, out: Source) -> None:
+def _bind(variable: str, keys: Keys, out: PythonLines) -> None:
     if len(keys) == 1:
         out(f"{variable} = r.get({keys[0]!r}, MISSING)")
     elif len(keys) == 2:  # the common case, spelled out: a call costs more than both steps
@@ -227,7 +227,7 @@ def _bind(variable: str, keys: Keys, out: Source) -> None:
         out(f"{variable} = at(r, {', '.join(map(repr, keys))})")
 
 
-def _chain(name: str, owners: list[_Owner], out: Source) -> None:
+def _chain(name: str, owners: list[_Owner], out: PythonLines) -> None:
     """Emit a function that asks one owner after the other."""
     out()
     out()
@@ -246,7 +246,7 @@ def _chain(name: str, owners: list[_Owner], out: Source) -> None:
         out("return carry")
 
 
-def _without(plan: Plan, kind: KindPlan, names: dict[str, str], out: Source) -> str:
+def _without(plan: Plan, kind: KindPlan, names: dict[str, str], out: PythonLines) -> str:
     """Emit the choice among those after a kind, for records of which its fact is not true; return its name."""
     later = plan.owners[plan.owners.index(kind) + 1 :]
     left = ((_left_to_ask(owner, kind), _reader(owner, names)) for owner in later if owner.literal == kind.literal)
@@ -269,7 +269,7 @@ def _left_to_ask(owner: KindPlan | CarriedPlan, kind: KindPlan) -> tuple[Conditi
     return tuple(left)
 
 
-def _drift_name(plan: Plan, out: Source) -> None:
+def _drift_name(plan: Plan, out: PythonLines) -> None:
     out()
     out()
     with out.block("def drift_name(r):"):

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 
 from pond.lang.emit.claims import Emitter
-from pond.lang.emit.source import delete_at, proved_by
-from pond.lang.plan import ITEM_KEY, NO_FALLBACK, PART_TYPES, Keys, PartPlan, Rule
+from pond.lang.emit.python import delete_at, proved_by
+from pond.lang.fields import PART_TYPES
+from pond.lang.plan import ITEM_KEY, NO_FALLBACK, Keys, PartPlan, Rule
 
 Fields = list[tuple[str, str]]  # the keys of an object and the expressions of their values, in order
 
@@ -19,17 +20,17 @@ class PartEmitter(Emitter):
         """Emit a Part made from the record's own fields (`e<number>_<rule>` hold their values, already fitted)."""
         values = {rule.source: f"e{number}_{index}" for index, rule in enumerate(part.rules)}
         earlier = [p for p in self.kind.parts[:number] if p.message == part.message]
-        place = None if any(p.spans for p in earlier) else len(earlier)  # spans make several Parts of one
-        self._part(part, values, dict(self.holders), proved_by(self.kind.conditions), embedded=True, place=place)
+        ordinal = None if any(p.spans for p in earlier) else len(earlier)  # spans make several Parts of one
+        self._part(part, values, dict(self.holders), proved_by(self.kind.conditions), embedded=True, ordinal=ordinal)
 
     def _part(
         self, part: PartPlan, values: dict[Keys, str], holders: dict[Keys, str], proved: Mapping[Keys, object],
-        *, embedded: bool = False, typed: bool = False, place: int | None = None,
+        *, embedded: bool = False, typed: bool = False, ordinal: int | None = None,
     ) -> None:  # fmt: skip
         """Emit the making of one Part whose required claims are known to fit; `values` holds the source values.
 
         All that the Part consists of is found first, so that it can be made in one go. A `typed` one comes from a list
-        item that says what it is. `place` is its number in its message where that is the same for every record.
+        item that says what it is. `ordinal` is its number in its message where that is the same for every record.
         """
         out = self.out
         whole = typed and not part.implied and all(len(rule.source) == 1 for rule in part.rules)
@@ -64,7 +65,7 @@ class PartEmitter(Emitter):
         elif not embedded:
             self._leftover(part, spaced=spaced)
         options = self._options(part, spaced=spaced, spells=spells, embedded=embedded)
-        self._new_part(part, values, body, options, place)
+        self._new_part(part, values, body, options, ordinal)
         self._more_runs(part)
 
     def _optional(self, rule: Rule, value: str, holders: dict[Keys, str] | None, body: Fields) -> None:
@@ -165,7 +166,9 @@ class PartEmitter(Emitter):
             out("absent = record_absent")
         return "o"
 
-    def _new_part(self, part: PartPlan, values: dict[Keys, str], body: Fields, options: str, place: int | None) -> None:
+    def _new_part(
+        self, part: PartPlan, values: dict[Keys, str], body: Fields, options: str, ordinal: int | None
+    ) -> None:
         """Emit the Part itself, appended to its message; a span table may leave further `runs` of its text."""
         out, target = self.out, f"p{part.message}"
         provenance = repr(part.provenance)
@@ -173,7 +176,7 @@ class PartEmitter(Emitter):
             provenance = "k"
             body = self._cut(part.spans, body)
         always = [*_with_facts(part, body), ("provenance", provenance), ("options", options)]
-        self._literal(part, values, self._head(target, place), always)
+        self._literal(part, values, self._head(target, ordinal), always)
         if not self.only_part:
             out(f"{target}.append(p)")
 
@@ -254,8 +257,12 @@ class PartEmitter(Emitter):
             with out.block(f"if {' and '.join(called)}:") if called else nullcontext():
                 out(f"c.calls[{call}] = {name}")
 
-    def _head(self, target: str, place: int | None = None) -> Fields:
-        name = f"mid + ':0' if not {target} else f'{{mid}}:{{len({target})}}'" if place is None else f"mid + ':{place}'"
+    def _head(self, target: str, ordinal: int | None = None) -> Fields:
+        name = (
+            f"mid + ':0' if not {target} else f'{{mid}}:{{len({target})}}'"
+            if ordinal is None
+            else f"mid + ':{ordinal}'"
+        )
         return [("kind", "'part'"), ("id", name), ("session_id", "sid"), ("message_id", "mid")]
 
     def _more_runs(self, part: PartPlan) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 
 from pond.lang.emit.parts import PartEmitter
-from pond.lang.emit.source import (
+from pond.lang.emit.python import (
     NOTHING,
-    Source,
+    PythonLines,
     delete,
     holds,
     missing,
@@ -17,11 +17,12 @@ from pond.lang.emit.source import (
     set_of,
     variable_for,
 )
-from pond.lang.plan import CARRY, NO_FALLBACK, ROLES, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, SpanPlan, dotted
+from pond.lang.fields import ROLES
+from pond.lang.plan import CARRY, NO_FALLBACK, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, SpanPlan, dotted
 
 
 class Reader(PartEmitter):
-    def __init__(self, plan: Plan, kind: KindPlan, name: str, carry: str, out: Source) -> None:
+    def __init__(self, plan: Plan, kind: KindPlan, name: str, carry: str, out: PythonLines) -> None:
         super().__init__(plan, kind, out)
         self.name, self.carry = name, carry
         self.is_carry = kind.label == CARRY

@@ -5,21 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pond.lang.emit.source import Source, variable_for
-from pond.lang.plan import (
-    ITEM_KEY,
-    NO_FALLBACK,
-    PART_TYPES,
-    ROLES,
-    ImpliedRule,
-    Keys,
-    KindPlan,
-    ListPlan,
-    PartPlan,
-    Plan,
-    Rule,
-    dotted,
-)
+from pond.lang.emit.python import PythonLines, variable_for
+from pond.lang.fields import PART_TYPES, ROLES
+from pond.lang.plan import ITEM_KEY, NO_FALLBACK, ImpliedRule, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, dotted
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +27,7 @@ class Writer:
     Of most records and Parts nothing was remembered: what is left to ask then is spelled out in a branch of its own.
     """
 
-    def __init__(self, plan: Plan, kind: KindPlan, name: str, out: Source) -> None:
+    def __init__(self, plan: Plan, kind: KindPlan, name: str, out: PythonLines) -> None:
         self.plan, self.kind, self.name, self.out = plan, kind, name, out
         self.holders: dict[Keys, str] = {(): "r"}
         self.bare: dict[str, str] = {}  # the variable of an object -> the one that says that nothing was left in it

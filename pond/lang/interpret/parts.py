@@ -5,24 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pond.lang.context import Reading
+from pond.lang.fields import PART_TYPES
 from pond.lang.interpret.fields import check_known, convert, imply, keep_spelling
 from pond.lang.interpret.record_paths import get, holds, prune, put, take
-from pond.lang.plan import (
-    ITEM_KEY,
-    NO_FALLBACK,
-    PART_TYPES,
-    Keys,
-    KindPlan,
-    ListPlan,
-    PartPlan,
-    Plan,
-    Rule,
-    SpanPlan,
-    dotted,
-)
+from pond.lang.plan import ITEM_KEY, NO_FALLBACK, Keys, KindPlan, ListPlan, PartPlan, Plan, Rule, SpanPlan, dotted
 from pond.lang.runtime import MISSING, kind_of
 from pond.lang.spans import INJECTED
 from pond.model.json_text import Json, JsonObject
+from pond.model.marks import ABSENT, AS, JOINED, POND, SHAPE, SPELLING, WEAVE
 
 Found = tuple[Rule, Json, tuple[Json, ...]]  # a rule, the source value, the canonical values
 
@@ -61,7 +51,7 @@ class PartMaker:
 
     def __init__(self, plan: Plan, kind: KindPlan, context: Reading, said: dict[str, Said]) -> None:
         self.plan, self.kind, self.context, self.said = plan, kind, context, said
-        self.place: tuple[int, int] | None = None  # of the item in its list, and how many there are
+        self.item_number: tuple[int, int] | None = None  # of the item in its list, and how many there are
         self.tables = {table.name: table.markers() for table in plan.spans}
 
     def make(
@@ -74,7 +64,7 @@ class PartMaker:
         body: JsonObject = {"type": PART_TYPES[part.part]}
         options: JsonObject = {}
         if self.kind.default_label(part.part) != part.label:
-            pond["as"] = part.label
+            pond[AS] = part.label
         for rule in part.rules:
             if rule.source not in found:
                 value = get(item, rule.source)
@@ -101,11 +91,11 @@ class PartMaker:
             if item:
                 options["source"] = item
         if absent:
-            pond["absent"] = absent
+            pond[ABSENT] = absent
         if spelling:
-            pond["spelling"] = spelling
+            pond[SPELLING] = spelling
         if pond:
-            options["pond"] = pond
+            options[POND] = pond
         return self._cut(part, body, options)
 
     def _facts(self, part: PartPlan, body: JsonObject) -> None:
@@ -129,15 +119,15 @@ class PartMaker:
         runs = self.tables[part.spans].split(body["text"], said.typed)
         parts = [{**body, "text": text, "provenance": provenance, "options": options} for provenance, text in runs[:1]]
         for provenance, text in runs[1:]:
-            joined: JsonObject = {"pond": {"joined": True}}
+            joined: JsonObject = {POND: {JOINED: True}}
             parts.append({"type": "text", "text": text, "provenance": provenance, "options": joined})
         return parts
 
     def _is_labelled(self, said: Said) -> bool:
         """Tell whether a label makes the item the harness's; a list of another length labels nothing."""
-        if self.place is None:
+        if self.item_number is None:
             return False
-        index, count = self.place
+        index, count = self.item_number
         for labels, others in said.labels:
             if type(labels) is list and len(labels) == count:
                 label = labels[index]
@@ -152,7 +142,7 @@ def read_list(
     value = get(record, rule.source)
     name = dotted(rule.source)
     if value is MISSING:
-        pond.setdefault("shape", {})[name] = "absent"
+        pond.setdefault(SHAPE, {})[name] = "absent"
     elif type(value) is str and "string" in rule.shapes:
         block = next(b for b in rule.blocks if b.literal == rule.string_block and not b.conditions)
         take(record, rule.source)
@@ -160,15 +150,15 @@ def read_list(
         put(item, block.text_rule.source, value)
         found = fit(block, item)
         assert found is not None
-        maker.place = (0, 1)
+        maker.item_number = (0, 1)
         made[block.message] += maker.make(block, item, found)
         if rule.shapes[0] != "string":
-            pond.setdefault("shape", {})[name] = "string"
+            pond.setdefault(SHAPE, {})[name] = "string"
     elif type(value) is list and "list" in rule.shapes:
         take(record, rule.source)
         weave, left = "", []
         for index, item in enumerate(value):
-            maker.place = (index, len(value))
+            maker.item_number = (index, len(value))
             block_found = _choose(rule, item, maker)
             if block_found is None:
                 weave += "r"
@@ -179,11 +169,11 @@ def read_list(
                 made[part.message] += maker.make(part, item, found)
                 weave += str(part.message)
         if "r" in weave or weave != "".join(sorted(weave)):
-            pond.setdefault("weave", {})[name] = weave
+            pond.setdefault(WEAVE, {})[name] = weave
         if left:
             put(record, rule.source, left)
         if rule.shapes[0] != "list":
-            pond.setdefault("shape", {})[name] = "list"
+            pond.setdefault(SHAPE, {})[name] = "list"
     elif value is not None:
         maker.context.note("source-type", f"$.{name}", f"expected {' or '.join(rule.shapes)}, found {kind_of(value)}")
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pond.lang.context import Reading
+from pond.lang.fields import ROLES
 from pond.lang.interpret.fields import check_known, convert, imply, keep_spelling
 from pond.lang.interpret.parts import PartMaker, fit, read_list, said_of
 from pond.lang.interpret.record_paths import get, holds, prune, put, take
-from pond.lang.plan import CARRY, NO_FALLBACK, ROLES, KindPlan, Plan, dotted
+from pond.lang.plan import CARRY, NO_FALLBACK, KindPlan, Plan, dotted
 from pond.lang.runtime import MISSING, kind_of, repeat_event
 from pond.model.json_text import JsonObject
+from pond.model.marks import ABSENT, AS, ID, POND, SEQ, SPELLING, WITH
 
 
 def select(plan: Plan, record: JsonObject, context: Reading) -> KindPlan:
@@ -58,7 +60,7 @@ def read(plan: Plan, record: JsonObject, context: Reading) -> list[JsonObject]:
 
 
 def _read_kind(plan: Plan, kind: KindPlan, record: JsonObject, context: Reading) -> list[JsonObject]:
-    pond: JsonObject = {"seq": context.seq, "as": kind.label}
+    pond: JsonObject = {SEQ: context.seq, AS: kind.label}
     absent: list[str] = []
     spelling: JsonObject = {}
     message_id, repeat = _identity(kind, record, context, pond, absent)
@@ -88,10 +90,10 @@ def _read_kind(plan: Plan, kind: KindPlan, record: JsonObject, context: Reading)
         if kind.label != CARRY and keys not in {k for k, _ in kind.rests}:
             check_known(names, get(record, keys), ".".join((kind.label, *keys)), context)
     if absent:
-        pond["absent"] = absent
+        pond[ABSENT] = absent
     if spelling:
-        pond["spelling"] = spelling
-    first_options: JsonObject = {**({"source": record} if record else {}), **options, **rests, "pond": pond}
+        pond[SPELLING] = spelling
+    first_options: JsonObject = {**({"source": record} if record else {}), **options, **rests, POND: pond}
     return _messages(kind, message_id, timestamp, fields, first_options, made, context)
 
 
@@ -113,7 +115,7 @@ def _identity(
     if found is None:
         return own, [repeat_event(own, context)]
     if found != own:
-        pond["id"] = own
+        pond[ID] = own
     take(record, rule.source)
     return found, None
 
@@ -162,7 +164,7 @@ def _messages(
         name = message_id
         if index != used[0]:
             name = f"{message_id}+{role}"
-            options = {"pond": {"seq": context.seq, "with": True}}
+            options = {POND: {SEQ: context.seq, WITH: True}}
         message: JsonObject = {"kind": "message", "role": role, "id": name, "session_id": context.session_id}
         if timestamp is not None:
             message["timestamp"] = timestamp

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from pond.lang.context import Writing
 from pond.lang.conversions import CONVERSIONS, NO_MARK
+from pond.lang.fields import PART_TYPES, ROLES
 from pond.lang.interpret.record_paths import get, put
-from pond.lang.plan import (
-    ITEM_KEY,
-    NO_FALLBACK,
-    PART_TYPES,
-    ROLES,
-    ImpliedRule,
-    KindPlan,
-    ListPlan,
-    PartPlan,
-    Plan,
-    Rule,
-    dotted,
-)
+from pond.lang.plan import ITEM_KEY, NO_FALLBACK, ImpliedRule, KindPlan, ListPlan, PartPlan, Plan, Rule, dotted
 from pond.lang.runtime import MISSING, Broken
 from pond.model.json_text import Json, JsonObject
+from pond.model.marks import ABSENT, AS, ID, JOINED, POND, SHAPE, SPELLING, WEAVE
 
 
 def write(plan: Plan, events: list[JsonObject], context: Writing) -> JsonObject:
@@ -32,12 +22,12 @@ def write(plan: Plan, events: list[JsonObject], context: Writing) -> JsonObject:
             messages[-1][1].append(event)
     first = messages[0][0]
     options = first["options"]
-    pond = options.get("pond", {})
-    kind = plan.kind(pond.get("as"))
+    pond = options.get(POND, {})
+    kind = plan.kind(pond.get(AS))
     if kind is None:
-        raise Broken(f"the mapping has no kind `{pond.get('as')}`")
+        raise Broken(f"the mapping has no kind `{pond.get(AS)}`")
     record: JsonObject = options.get("source", {})
-    absent = set(pond.get("absent", ()))
+    absent = set(pond.get(ABSENT, ()))
     for keys, namespace in kind.rests:
         put(record, keys, options.get(namespace, {}))
     for keys in kind.containers:
@@ -45,12 +35,12 @@ def write(plan: Plan, events: list[JsonObject], context: Writing) -> JsonObject:
             put(record, keys, {})
     if kind.literal is not None:
         put(record, plan.discriminator, kind.literal)
-    spelling = pond.get("spelling", {})
+    spelling = pond.get(SPELLING, {})
     for rule in kind.rules:
         if get(record, rule.source) is not MISSING or dotted(rule.source) in absent:
             continue
         if rule.targets == ("id",):
-            put(record, rule.source, pond.get("id", first["id"]))
+            put(record, rule.source, pond.get(ID, first["id"]))
         else:
             _write_rule(rule, first, record, spelling)
     _write_implied(kind.implied, record, context, absent)
@@ -100,20 +90,20 @@ def _items(
     out: list[tuple[PartPlan, Json]] = []
     pending: list[JsonObject] = []
     for part in parts:
-        if part["options"].get("pond", {}).get("joined"):
+        if part["options"].get(POND, {}).get(JOINED):
             pending[-1]["text"] += part["text"]
         else:
             pending.append(part)
     for part in pending:
         options = part["options"]
-        pond = options.get("pond", {})
-        label = pond.get("as") or kind.default_label(types[part["type"]])
+        pond = options.get(POND, {})
+        label = pond.get(AS) or kind.default_label(types[part["type"]])
         if label not in blocks:
             raise Broken(f"`{kind.label}` has no block `{label}`")
         block = blocks[label]
         embedded = block in kind.parts
         item = record if embedded else options.get("source", {})
-        absent, spelling = set(pond.get("absent", ())), pond.get("spelling", {})
+        absent, spelling = set(pond.get(ABSENT, ())), pond.get(SPELLING, {})
         if not embedded:
             item[ITEM_KEY] = block.literal
         for rule in block.rules:
@@ -129,8 +119,8 @@ def _write_list(
     rule: ListPlan, queues: list[list[tuple[PartPlan, Json]]], record: JsonObject, pond: JsonObject
 ) -> None:
     name = dotted(rule.source)
-    weave = pond.get("weave", {}).get(name)
-    shape = pond.get("shape", {}).get(name, rule.shapes[0])
+    weave = pond.get(WEAVE, {}).get(name)
+    shape = pond.get(SHAPE, {}).get(name, rule.shapes[0])
     present = get(record, rule.source)
     if shape == "absent" or (weave is None and present is not MISSING):
         return

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pond.model.json_text import decode_stored, encode
+from pond.model.marks import ID, POND, marks_of
 from pond.sessions import ledger
 from pond.sessions.archive.payloads import Payloads
 from pond.sessions.archive.select import with_children
@@ -27,7 +28,7 @@ _AT_ONCE = 500  # ids in one question
 
 
 @dataclass
-class Plan:
+class MergePlan:
     """Which sessions of an archive are to be merged; ids as stored."""
 
     taken: list[str] = field(default_factory=list)
@@ -36,9 +37,9 @@ class Plan:
     returned: list[str] = field(default_factory=list)  # erased earlier, and wanted back
 
 
-def plan(archive: Store, lake: Store, bring_back: bool) -> Plan:
+def plan(archive: Store, lake: Store, bring_back: bool) -> MergePlan:
     """Return what is to be done with each session of the archive."""
-    made = Plan()
+    made = MergePlan()
     noted = ledger.notes(lake, ledger.ERASED).keys()
     erased = noted if bring_back or not noted else _with_children(archive, noted)
     for batch in read.batches(archive, SESSIONS, ["id"]):
@@ -60,7 +61,7 @@ def _with_children(archive: Store, erased: Iterable[str]) -> set[str]:
     return with_children(erased, children)
 
 
-def merge(archive: Store, lake: Store, made: Plan, step: Step, dry: bool) -> dict[str, int]:
+def merge(archive: Store, lake: Store, made: MergePlan, step: Step, dry: bool) -> dict[str, int]:
     """Store the rows that are not stored yet; return how many of each table there were.
 
     All parts come first and the sessions last: a message that is stored has all its parts, and a session all its
@@ -108,8 +109,7 @@ def _with(rows: pa.RecordBatch, column: str, values: list[str | None]) -> pa.Rec
 def _with_own(options: str, id: str) -> str:
     """Return a session's options that keep the id its client gave it."""
     value = decode_stored(options)
-    marks = value.get("pond")
-    value["pond"] = {"id": from_stored(id), **(marks if type(marks) is dict else {})}
+    value[POND] = {ID: from_stored(id), **marks_of(value)}
     return encode(value).decode()
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pond.diagnostics.diagnostic import SourceFault
-from pond.model.event_shape import ALLOWED, PROVENANCES
+from pond.model import _tables
 from pond.model.json_text import Json, JsonObject, decode_stored
 from pond.model.session_row import is_session
 from pond.sessions import load
@@ -23,7 +23,6 @@ from pond.substrate.snapshot import Snapshot, payload_sizes
 from pond.substrate.store import Store
 from pond.substrate.table import Table
 
-_PART_TYPES = frozenset[str]().union(*ALLOWED.values())
 # What a reader relies on; the columns themselves may be empty.
 _NEVER_EMPTY = {
     SESSIONS.name: ("id", "source_agent", "project", "options"),
@@ -93,7 +92,7 @@ class RowCheck:
         if scope != (row["source_agent"], row["project"]):
             what = "a message's session is not there" if scope is None else "a message has not its session's scope"
             raise _unfit(MESSAGES, what, row["id"])
-        if row["role"] not in ALLOWED or not row["id"]:
+        if row["role"] not in _tables.MESSAGES or not row["id"]:
             raise _unfit(MESSAGES, "a row is no message", row["id"])
         _readable(MESSAGES, row, lambda: [from_stored(row["id"]), from_stored(row["content"] or "")])
         _readable(MESSAGES, row, lambda: [_object(row["options"]), _time(row, "timestamp")])
@@ -104,7 +103,7 @@ class RowCheck:
         if row["session_id"] not in self._scope:
             raise _unfit(PARTS, "a part's session is not there", row["id"])
         self._payload(row)
-        if row["type"] not in _PART_TYPES or row["provenance"] not in PROVENANCES or not row["id"]:
+        if row["type"] not in _tables.PARTS or row["provenance"] not in _tables.PROVENANCES or not row["id"]:
             raise _unfit(PARTS, "a row is no part", row["id"])
         _readable(PARTS, row, lambda: [from_stored(row["id"]), _object(row["options"])])
         variant = _readable(PARTS, row, lambda: _object(row["variant_data"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from ast import literal_eval
 from collections.abc import Iterable, Mapping
+from keyword import iskeyword
 
 from pond.lang.plan import Condition, Keys
 
@@ -12,7 +13,7 @@ CONSTANTS = "# constants"
 NOTHING: Mapping[Keys, object] = {}
 
 
-class Source:
+class PythonLines:
     """Lines of Python with an indentation level."""
 
     def __init__(self) -> None:
@@ -50,7 +51,7 @@ class Source:
 
 
 class Block:
-    def __init__(self, out: Source) -> None:
+    def __init__(self, out: PythonLines) -> None:
         self.out = out
 
     def __enter__(self) -> None:
@@ -70,6 +71,18 @@ def _is_constant(expression: str) -> bool:
 
 def word(label: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "_" for c in label)
+
+
+def identifiers(labels: Iterable[str]) -> dict[str, str]:
+    """Return a name of Python's for each label, and the label by it; no two labels share one."""
+    found: dict[str, str] = {}
+    for label in dict.fromkeys(labels):
+        name = word(label).lstrip("_")  # two in front would make it private to the class it stands in
+        name = name if name.isidentifier() else f"n{name}"
+        while name in found or iskeyword(name):
+            name += "_"
+        found[name] = label
+    return found
 
 
 _PLAIN = re.compile(r"(?!X_)[A-Za-z0-9]+(_[A-Za-z0-9]+)*")  # keys that can stand in a variable's name as they are

@@ -12,20 +12,20 @@ STUB = "[pond: the session holds no result for this call]"
 OPENING = "[pond: the session begins with an answer; what came before is not in it]"
 
 
-def marked(text: str, client: str) -> str:
+def tagged(text: str, client: str) -> str:
     """Return injected text in a tag that says which client's harness put it there; it cannot close the tag itself."""
     inside = _TAG.sub(r"<\\\1", text)
     return f'{OPEN}{client}">\n{inside}\n{CLOSE}'
 
 
-def is_marked(text: str) -> bool:
+def is_tagged(text: str) -> bool:
     """Tell whether a text stands in the tag."""
     return text.startswith(OPEN) and text.endswith(CLOSE)
 
 
-def unmarked(text: str) -> str:
+def untagged(text: str) -> str:
     """Return the text inside the tag; a text without one as it is."""
-    if is_marked(text):
+    if is_tagged(text):
         inside = text[text.index(">") + 1 : -len(CLOSE)].removeprefix("\n").removesuffix("\n")
         return _SPELLED.sub(r"<\1", inside)
     return text

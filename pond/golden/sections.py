@@ -39,7 +39,7 @@ class Section:
     about_case: bool = False
 
 
-def outline(review: Review) -> list[Section]:
+def sections_of(review: Review) -> list[Section]:
     """Return what there is to say, the most important first."""
     comparison = review.comparison
     sections = [

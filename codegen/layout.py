@@ -1,0 +1,23 @@
+"""Generated Python, laid out as the rest of the code is."""
+
+import subprocess
+import sys
+
+
+def laid_out(text: str) -> str:
+    """Return the text of a module with its imports sorted and its lines laid out."""
+    # `--isolated`: the result depends on the pinned version of ruff only, not on who calls from where.
+    base = ("--isolated", "--line-length=120", "--target-version=py311")
+    first_party = 'lint.isort.known-first-party=["pond"]'
+    sorted_imports = run("ruff", "check", *base, "--select=I", f"--config={first_party}", "--fix", "-", stdin=text)
+    return run("ruff", "format", *base, "-", stdin=sorted_imports)
+
+
+def run(module: str, *arguments: str, stdin: str | None = None) -> str:
+    """Return what a Python program prints; raise RuntimeError with its complaint where it fails."""
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments], input=stdin, capture_output=True, text=True, encoding="utf-8"
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{module} failed:\n{done.stderr}")
+    return done.stdout

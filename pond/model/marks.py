@@ -1,0 +1,63 @@
+"""The marks that pond leaves for itself in `options.pond`: what writing back must know and no field of an event says.
+
+The schema describes each (`PondMarks`). Whoever reads or writes one uses the names below; generated code spells them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pond.model.json_text import Json, JsonObject
+
+POND: Final = "pond"  # the key of the bag among an object's options
+
+# of a session
+MAP: Final = "map"
+FORM: Final = "form"
+PATH: Final = "path"
+PROJECT_FROM: Final = "project_from"
+ID: Final = "id"  # also of a message: the id that the client gave, where pond had to give another
+
+# of a message
+SEQ: Final = "seq"
+AS: Final = "as"  # also of a part
+WITH: Final = "with"
+AGAIN: Final = "again"
+REPEAT_OF: Final = "repeat_of"
+FILE: Final = "file"
+SHAPE: Final = "shape"
+WEAVE: Final = "weave"
+ABSENT: Final = "absent"  # also of a part
+SPELLING: Final = "spelling"  # also of a part and of a session
+
+# of a part
+JOINED: Final = "joined"
+
+_NONE: JsonObject = {}  # stands for marks that are not there; never written to
+
+
+def marks_of(options: Json) -> JsonObject:
+    """Return the marks among an object's options; an empty object, which nobody may change, where there are none."""
+    found = options.get(POND) if type(options) is dict else None
+    return found if type(found) is dict else _NONE
+
+
+def label_of(options: Json) -> str:
+    """Return which kind or block of a mapping an event is of; empty where nothing says so."""
+    label = marks_of(options).get(AS)
+    return label if type(label) is str else ""
+
+
+def continues_record(event: JsonObject) -> bool:
+    """Tell whether a message comes from the same source record as the message before it."""
+    return marks_of(event.get("options")).get(WITH) is True
+
+
+def continues_part(part: JsonObject) -> bool:
+    """Tell whether a part continues the source value of the part before it."""
+    return marks_of(part.get("options")).get(JOINED) is True
+
+
+def says_again(options: Json) -> bool:
+    """Tell whether a message only says a prompt that an earlier one says."""
+    return marks_of(options).get(AGAIN) is True
