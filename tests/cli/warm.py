@@ -49,6 +49,7 @@ class Request:
     variables: dict[str, str]
     directory: str
     umask: int | None = None
+    program: str = ""  # Python text to be run instead of pond's own commands
 
 
 def run(request: Request, stdin: bytes | None, patience: float) -> tuple[int, bytes, bytes]:
@@ -165,7 +166,7 @@ def _become(request: Request, streams: list[int], more: dict[str, str]) -> NoRet
         os.umask(request.umask)
     os.environ.clear()
     os.environ.update(more | request.variables)
-    code = _code(request.arguments)
+    code = _code(request)
     atexit._run_exitfuncs()
     for output in (sys.stdout, sys.stderr):
         with suppress(OSError):
@@ -173,11 +174,15 @@ def _become(request: Request, streams: list[int], more: dict[str, str]) -> NoRet
     os._exit(code)
 
 
-def _code(arguments: list[str]) -> int:
+def _code(request: Request) -> int:
     from pond.cli.main import main
 
     try:
-        return main(arguments)
+        if not request.program:
+            return main(request.arguments)
+        sys.argv = ["-c", *request.arguments]
+        exec(request.program, {"__name__": "__main__"})
+        return 0
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
     except BaseException:
