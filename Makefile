@@ -5,6 +5,7 @@ BIN    := .venv/bin
 READY  := .venv/.ready
 LOCK   := requirements.lock
 UV     := uv==0.13.7
+SPREAD := --numprocesses=auto --dist=loadfile
 
 # $(call step,name,command): one line when it works, the whole output when it does not.
 step = @printf '%-12s' '$(1)'; \
@@ -12,7 +13,7 @@ step = @printf '%-12s' '$(1)'; \
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check-format check-lint check-types check-layers check-generated check-golden check-tests \
-  generate format bench against fuzz stories torture mutate clients lock clean
+  generate format bench against soak fuzz stories torture mutate clients lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,9 +52,12 @@ check-golden: $(READY)
 	  if known HEAD^; then base=HEAD^; elif known HEAD; then base=HEAD; else echo 'ok, nothing to compare: no git history'; exit 0; fi; \
 	  if out=$$($(BIN)/pond golden --base $$base 2>&1); then printf 'ok, %s\n' "$$out" | head -n 1; \
 	  else echo FAILED; printf '%s\n' "$$out"; exit 1; fi
+# A file's tests stay together and in order (`loadfile`): they share what its fixtures have built. The last lines say how
+# many passed, what was not run, and which ten took longest.
 check-tests: $(READY)
 	@printf '%-12s' tests; \
-	  if out=$$($(BIN)/pytest -q 2>&1); then printf '%s\n' "$$out" | tail -n 1; printf '%s\n' "$$out" | grep '^not run:' || true; \
+	  if out=$$($(BIN)/pytest -q $(SPREAD) --durations=10 2>&1); then printf '%s\n' "$$out" | tail -n 1; \
+	  printf '%s\n' "$$out" | grep -E '^not run:|^[0-9.]+s (call|setup|teardown) ' || true; \
 	  else echo FAILED; printf '%s\n' "$$out"; exit 1; fi
 
 generate: $(READY) ## Write the generated files again from schema/ and adapters/
@@ -67,6 +71,9 @@ bench: $(READY) ## Measure speed, memory and size; prints a table (BENCH=--full:
 
 against: $(READY) ## Measure convert and ingest against another revision, in turns: make against REV=v1 (minutes)
 	@$(BIN)/python -m tests.bench.against $(REV) $(ARGS)
+
+soak: $(READY) ## Run every check at full size: more examples, all cuts, all samples (long)
+	@POND_SOAK=1 $(BIN)/pytest -q $(SPREAD) --durations=10 --hypothesis-profile=soak $(ARGS)
 
 fuzz: $(READY) ## Run the property tests on millions of random records, then whole damaged stores, with a new seed (minutes)
 	@seed=$${POND_SEED:-$$(date +%s)}; \

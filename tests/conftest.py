@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# `make test` must give the same answer twice; `make fuzz` looks for what nobody has seen.
-settings.register_profile("house", deadline=None, derandomize=True)
+from tests.size import size
+
+# `make test` must give the same answer twice, and so must `make soak`; `make fuzz` looks for what nobody has seen.
+settings.register_profile("house", deadline=None, derandomize=True, max_examples=size(100, 60))
+settings.register_profile("soak", deadline=None, derandomize=True, max_examples=500)
 settings.register_profile(
     "fuzz", deadline=None, max_examples=5_000, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )

@@ -195,7 +195,7 @@ class _Records:
             return "`options.pond`: expected an object"
         label = marks.get(AS)
         if self._marked is None:
-            self._marked = label is not None
+            self._marked = type(label) is str
         if not self._marked:
             return None
         if type(label) is not str or (self._labels and label not in self._labels):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pond.diagnostics.codes import CODES
+from tests.cli.warm import Hangs, Request, is_warm, run
 from tests.house.tree import ROOT
 
 POND = [sys.executable, "-m", "pond.cli.main"]
@@ -112,7 +113,11 @@ def finish(process: subprocess.Popen[bytes], stdin: bytes | None = None) -> Done
         process.kill()
         process.communicate()
         raise AssertionError(f"hangs: {process.args!r}") from None
-    done = Done(process.returncode, out or b"", err.decode("utf-8", "surrogateescape"))
+    return _judged(process.returncode, out or b"", err)
+
+
+def _judged(code: int, out: bytes, err: bytes) -> Done:
+    done = Done(code, out, err.decode("utf-8", "surrogateescape"))
     for crash in _CRASH:
         assert crash not in done.err, done.err
     return done
@@ -124,11 +129,23 @@ def pond(
     stdout: int = subprocess.PIPE,
     before: Callable[[], None] | None = None,
     cwd: Path | None = None,
+    umask: int | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> Done:
-    """Run `pond` to its end."""
+    """Run `pond` to its end; without a start of its own where nothing is said about that start."""
+    if before is None and stdout == subprocess.PIPE and is_warm(variables or {}):
+        words = [str(word) for word in arguments]
+        return _warm(Request(words, environment(**(variables or {})), str(cwd or Path.cwd()), umask), stdin)
+    assert umask is None, "a process with a start of its own sets it in `before`"
     source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
     return finish(start(*arguments, stdin=source, stdout=stdout, before=before, cwd=cwd, variables=variables), stdin)
+
+
+def _warm(request: Request, stdin: bytes | None) -> Done:
+    try:
+        return _judged(*run(request, stdin, PATIENCE))
+    except Hangs:
+        raise AssertionError(f"hangs: {request.arguments!r}") from None
 
 
 def command(arguments: Sequence[str | Path]) -> list[str]:

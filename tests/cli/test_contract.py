@@ -16,6 +16,7 @@ from pond.diagnostics.codes import CODES
 from tests.cli.command import POND, Done, command, environment, pond, shown
 from tests.cli.exact import exact, values, values_of
 from tests.cli.sessions import CLAUDE_CODE, CLIENTS, CODEX, Client, dumps, session_id
+from tests.size import size
 
 both_clients = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 lossless = pytest.mark.rule("adapter-native-restore-lossless")
@@ -454,7 +455,7 @@ def test_a_healthy_convert_is_quiet_in_a_pipe(client: Client, tmp_path: Path) ->
 
 
 def test_a_long_convert_shows_progress_on_a_terminal(tmp_path: Path) -> None:
-    for n in range(40):
+    for n in range(size(40, 16)):
         CODEX.session(tmp_path / "in", f"slow {n}", turns=1500)
     own, theirs = pty.openpty()
     process = subprocess.Popen(

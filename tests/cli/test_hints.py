@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import environment, pond
+from tests.cli.command import pond
 from tests.cli.sessions import CLAUDE_CODE, CODEX
 from tests.house.tree import ROOT
 
@@ -19,7 +19,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z]")
 def home(tmp_path: Path) -> dict[str, str]:
     """A home without any client."""
     (tmp_path / "home").mkdir()
-    return environment(HOME=str(tmp_path / "home"), POND_LAKE=str(tmp_path / "lake"))
+    return {"HOME": str(tmp_path / "home"), "POND_LAKE": str(tmp_path / "lake")}
 
 
 @pytest.mark.parametrize("package", BELOW)

@@ -924,7 +924,7 @@ def test_wrong_types_in_every_canonical_field_are_named(
 
 def _cpu_seconds(*words: str | Path) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = pond(*words)
+    done = finish(start(*words))
     assert done.code == 0, done.err[:2000]
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime

@@ -43,8 +43,9 @@ sys.exit(main.main(["verb"]))
 def _run(how: str, what: str) -> subprocess.CompletedProcess[str]:
     program = _PROGRAM.format(how=how, what=what)
     return subprocess.run(
-        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=False, timeout=60
-    )
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=False, timeout=60,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a run in the background ignores it
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("how", ["SIGINT", "SIGTERM"])

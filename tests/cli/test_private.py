@@ -4,7 +4,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,10 +18,6 @@ from tests.cli.sessions import CLAUDE_CODE
 from tests.lake.build import SUBAGENTS, TOURS
 
 OPEN = [0o022, 0o000]
-
-
-def _under(umask: int) -> Callable[[], None]:
-    return lambda: (os.umask(umask), None)[1]
 
 
 def _open_to_others(folder: Path) -> list[str]:
@@ -42,7 +38,7 @@ def test_everything_that_the_commands_make_is_private(umask: int, tmp_path: Path
     tour = next(TOURS[0].rglob("*.jsonl"))
 
     def run(*arguments: str | Path, code: int = 0) -> Done:
-        done = pond(*arguments, before=_under(umask), variables={"HOME": str(tmp_path / "home")})
+        done = pond(*arguments, umask=umask, variables={"HOME": str(tmp_path / "home")})
         assert done.code == code, done.err
         return done
 
@@ -77,7 +73,7 @@ def test_what_is_there_already_keeps_its_mode(tmp_path: Path) -> None:
 
 def test_a_stricter_umask_stays(tmp_path: Path) -> None:
     file = CLAUDE_CODE.session(tmp_path / "in", "strict")
-    done = pond("convert", file, "--to", "canonical", "-o", tmp_path / "out.jsonl", before=_under(0o277))
+    done = pond("convert", file, "--to", "canonical", "-o", tmp_path / "out.jsonl", umask=0o277)
     assert done.code == 0, done.err
     assert stat.S_IMODE((tmp_path / "out.jsonl").stat().st_mode) == 0o400
 

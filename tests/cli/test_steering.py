@@ -20,6 +20,7 @@ from pond.cli.main import VERBS, _dispatch
 from tests.cli.command import finish, pond, shown, start
 from tests.cli.sessions import CLAUDE_CODE, CODEX, Record, dump, session_id
 from tests.house.tree import ROOT
+from tests.size import size
 
 # What a terminal obeys or a reader is deceived by; a line feed and a tab are the layout of our own text.
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -118,7 +119,7 @@ def _said(command: list[str | Path]) -> str:
     return heard.getvalue().decode("utf-8")
 
 
-@settings(max_examples=4)
+@settings(max_examples=size(10, 2))
 @given(steering)
 def test_no_command_lets_a_text_steer(evil: str) -> None:
     with TemporaryDirectory() as place:

@@ -18,6 +18,7 @@ from tests.fuzz.roads import Journey
 from tests.fuzz.running import Ran, in_process
 from tests.fuzz.seeds import seeds
 from tests.fuzz.stores import File, Store, build
+from tests.size import size
 
 SEED = 11
 
@@ -29,7 +30,7 @@ def worker() -> Iterator[Worker]:
     made.close()
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(size(20, 2)))
 def test_no_store_costs_a_record_or_a_word(worker: Worker, number: int) -> None:
     outcome = worker.examine(number)
     assert outcome.wrong == [], outcome.kept

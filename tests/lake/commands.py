@@ -13,7 +13,7 @@ from pond.lake.tombstones import stones
 from pond.sessions.archive.select import Selection
 from pond.sessions.stored_text import from_stored
 from tests.cli.command import command
-from tests.lake.crash import Scenario, opened_at, take_in
+from tests.lake.crash import Scenario, filled, opened_at, take_in
 from tests.lake.logs import Logs
 from tests.lake.remains import holding, store_secret
 from tests.lake.sound import Content, content, differences, unsound
@@ -24,7 +24,7 @@ _ARCHIVE = "lake.pond"  # beside the lake
 
 def optimizing(logs: Logs, room: Path) -> Scenario:
     """Compaction, index folding and cleanup of a lake in many pieces."""
-    take_in(room / "pieces", logs.root)
+    filled(logs, room / "pieces")
     whole = content(opened_at(room / "pieces"))
     return Scenario(
         "optimize", lambda lake: command(["optimize", "--keep", "0s", "--lake", lake]), whole, room / "pieces", whole,
@@ -38,7 +38,7 @@ def optimizing(logs: Logs, room: Path) -> Scenario:
 def erasing(logs: Logs, room: Path) -> Scenario:
     """Two families: one whose files are still there, and one with a secret that no file of the lake may keep."""
     template = room / "with"
-    take_in(template, logs.root)
+    filled(logs, template)
     store = opened_at(template)
     store_secret(store, _SECRET)
     store_secret(store, _CHILD, parent=_SECRET)
@@ -82,7 +82,7 @@ def _half_erased(lake: Path, before: Content, rest: Content, going: set[str]) ->
 
 def exporting(logs: Logs, room: Path) -> Scenario:
     """An archive of a whole lake."""
-    take_in(room / "full", logs.root)
+    filled(logs, room / "full")
     whole = content(opened_at(room / "full"))
 
     def again(lake: Path) -> None:
@@ -134,6 +134,6 @@ def importing_more(logs: Logs, room: Path, seed: int) -> Scenario:
 
 def _packed(logs: Logs, room: Path) -> tuple[Path, Content]:
     """Return an archive of all the files, and what a lake holds that took it in."""
-    take_in(room / "full", logs.root)
+    filled(logs, room / "full")
     export(opened_at(room / "full"), room / _ARCHIVE, Selection())
     return room / _ARCHIVE, content(opened_at(room / "full"))

@@ -1,7 +1,9 @@
 """What the tests of the lake stand on: an S3 server, a proxy that spoils answers, full and read-only disks."""
 
 import itertools
+import os
 import re
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -9,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from pond.sessions.lake import opened
+from pond.sessions.archive import check
+from tests.cli import warm
+from tests.cli.command import PATIENCE
 from tests.lake import crash, disk
 from tests.lake.logs import Logs, logs
 from tests.lake.proxy import Proxy, proxying
@@ -30,9 +34,26 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Logs:
 @pytest.fixture(scope="module")
 def whole(sources: Logs, tmp_path_factory: pytest.TempPathFactory) -> Content:
     """Return what one process alone makes of them."""
-    place = tmp_path_factory.mktemp("lakes") / "whole"
-    crash.take_in(place, sources.root)
-    return content(opened(crash.settings(place)))
+    sources.grow()
+    return content(crash.opened_at(crash.filled(sources, tmp_path_factory.mktemp("lakes") / "whole")))
+
+
+class _Warm:
+    """What the check of an archive needs of `subprocess`, without a start for each archive."""
+
+    PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
+
+    @staticmethod
+    def run(words: list[str], *, input: bytes, env: dict[str, str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        program, folder = words[-2:]
+        code, out, _err = warm.run(warm.Request([folder], env, os.getcwd(), program=program), input, PATIENCE)
+        return subprocess.CompletedProcess(words, code, out)
+
+
+@pytest.fixture
+def warm_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the processes that check archives be forks of a warm one; `tests/cli/test_archive.py` sees them start."""
+    monkeypatch.setattr(check, "subprocess", _Warm)
 
 
 @pytest.fixture(scope="session")

@@ -63,6 +63,16 @@ def take_in(lake: Path, *inputs: Path) -> None:
     assert not summary.report.errors, summary.report.diagnostics
 
 
+def filled(logs: Logs, place: Path) -> Path:
+    """Make a lake of all the files, which are complete; the first such lake is built, the others are copies of it."""
+    template = logs.root.parent / "filled"
+    if not template.exists():
+        assert not logs.short()
+        take_in(template, logs.root)
+    shutil.copytree(template, place)
+    return place
+
+
 def ingesting(*inputs: Path, jobs: int = 1) -> Callable[[Path], list[str]]:
     """Return the command that ingests, for each lake."""
     return lambda lake: command(["ingest", *inputs, "--lake", lake, "--jobs", str(jobs)])
@@ -77,8 +87,7 @@ def variables(**more: str) -> dict[str, str]:
 
 def fresh(logs: Logs, room: Path, jobs: int = 1) -> Scenario:
     """A lake's first ingest."""
-    take_in(room / "whole", logs.root)
-    whole = content(opened_at(room / "whole"))
+    whole = content(opened_at(filled(logs, room / "whole")))
     name = "first ingest" if jobs == 1 else f"first ingest, {jobs} readers"
     return Scenario(name, ingesting(logs.root, jobs=jobs), whole, again=lambda lake: take_in(lake, logs.root))
 
@@ -88,7 +97,7 @@ def growing(logs: Logs, room: Path, seed: int) -> Scenario:
     logs.shorten(seed)
     take_in(room / "short", logs.root)
     logs.grow()
-    take_in(room / "grown", logs.root)
+    filled(logs, room / "grown")
     return Scenario(
         "ingest of grown files", ingesting(logs.root), content(opened_at(room / "grown")), room / "short",
         content(opened_at(room / "short")), again=lambda lake: take_in(lake, logs.root),
@@ -97,7 +106,7 @@ def growing(logs: Logs, room: Path, seed: int) -> Scenario:
 
 def then_growing(logs: Logs, room: Path, seed: int) -> Scenario:
     """A first ingest of files that have grown by the time it is run again."""
-    take_in(room / "long", logs.root)
+    filled(logs, room / "long")
     logs.shorten(seed)
     take_in(room / "short", logs.root)
 

@@ -28,8 +28,11 @@ from pond.substrate.table import Table
 from tests.cli.command import environment
 from tests.house.tree import ROOT
 from tests.lake.archives import FIXTURES, Box, archive_of, difference, exported, rows_of, sessions, versions
-from tests.lake.build import SUBAGENTS, TOURS, lake
+from tests.lake.build import SUBAGENTS, TOURS, in_pieces, lake
 from tests.lake.talk import say, talk
+from tests.size import size
+
+pytestmark = pytest.mark.usefixtures("warm_check")
 
 NOTHING_NEW = {"sessions": 0, "messages": 0, "parts": 0}
 
@@ -97,12 +100,13 @@ def test_a_session_that_grew_gets_its_new_rows(tmp_path: Path) -> None:
     assert difference(older, newer) is None
 
 
-def test_an_archive_is_compact_and_has_neither_index_nor_history(everything: Store, tmp_path: Path) -> None:
-    path = exported(everything, tmp_path / "a.pond")
+def test_an_archive_is_compact_and_has_neither_index_nor_history(tmp_path: Path) -> None:
+    source = in_pieces(tmp_path / "lake", *TOURS, *SUBAGENTS)
+    path = exported(source, tmp_path / "a.pond")
     names = [entry.filename for entry, _ in Box.of(path).members]
     assert names[0] == "manifest.json"
     assert len(names) == len(TABLES) * 2 + 1, names
-    stored = sum(file.stat().st_size for file in Path(everything.catalog.place).rglob("*") if file.is_file())
+    stored = sum(file.stat().st_size for file in Path(source.catalog.place).rglob("*") if file.is_file())
     assert path.stat().st_size < stored / 5
 
 
@@ -305,7 +309,8 @@ def test_what_is_written_between_two_tables_is_left_out_or_whole(
 def test_an_archive_made_while_another_process_writes_is_coherent(tmp_path: Path) -> None:
     source = empty(tmp_path / "source")
     prepare(source)
-    writing = [sys.executable, "-c", f"from tests.lake.talk import chatter; chatter({str(tmp_path / 'source')!r}, 40)"]
+    count, place = size(40, 20), str(tmp_path / "source")
+    writing = [sys.executable, "-c", f"from tests.lake.talk import chatter; chatter({place!r}, {count})"]
     with subprocess.Popen(writing, cwd=ROOT, env=environment()) as writer:
         for number in range(3):
             target = empty(tmp_path / f"lake{number}")
@@ -314,7 +319,7 @@ def test_an_archive_made_while_another_process_writes_is_coherent(tmp_path: Path
                 assert len(events) == 1 + 2 * 5, id
             time.sleep(0.2)
         assert writer.wait(120) == 0
-    assert len(sessions(source)) == 40
+    assert len(sessions(source)) == count
 
 
 @pytest.mark.parametrize("calls", range(4))

@@ -25,6 +25,8 @@ from pond.substrate.table import VERSION
 from tests.lake.archives import Box, Row, archive_of, batch, difference, exported, packed, rows_of, sessions, versions
 from tests.lake.talk import talk
 
+pytestmark = pytest.mark.usefixtures("warm_check")
+
 PICTURE = bytes(range(256)) * 4
 
 

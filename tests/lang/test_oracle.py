@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pond.lang.context import Writing
@@ -21,8 +21,9 @@ from pond.model.json_text import Json, JsonObject
 from tests.lang.engines import EVERY_FEATURE, PROJECT, SESSION, Listener, all_maps, copy, engines
 from tests.lang.laws import PART_OF, Session
 from tests.lang.records import HARD, PLAIN, Records
+from tests.size import size
 
-CASES = int(os.environ.get("POND_CASES", "35000"))  # for each client's mapping
+CASES = int(os.environ.get("POND_CASES") or size(35_000, 5_000))  # for each client's mapping
 SHARE = {"every_feature": 0.7, "odd_names": 0.2}  # of that, for the mappings of no client
 SEED = os.environ.get("POND_SEED", "")
 SESSION_LENGTH = 20
@@ -98,6 +99,7 @@ def json_values(keys: st.SearchStrategy[str]) -> st.SearchStrategy[Json]:
 
 
 @maps
+@settings(max_examples=size(settings().max_examples, 30))
 @given(data=st.data())
 def test_laws_hold_for_any_object(path: Path, data: st.DataObject) -> None:
     records = Records(engines(path).plan, Random(0))

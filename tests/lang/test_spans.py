@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pond.lang.spans import CONVERSATIONAL, INJECTED, Markers
+from tests.size import size
 
 TABLE = Markers.of(
     between=(
@@ -192,12 +193,12 @@ def _cost(text: str, times: int = 3) -> float:
     ],
 )
 def test_hostile_texts_cost_in_proportion_to_their_size(hostile: Callable[[int], str]) -> None:
-    size = 50_000
-    small, large = _cost(hostile(size)), _cost(hostile(4 * size))
+    length = size(50_000, 20_000)
+    small, large = _cost(hostile(length)), _cost(hostile(4 * length))
     assert large < 12 * small + 0.05, f"{large / small:.1f} times the cost for 4 times the text"
 
 
-def test_five_megabytes_of_openings() -> None:
-    text = "<note>\n" * (5_000_000 // 7)
+def test_megabytes_of_openings() -> None:
+    text = "<note>\n" * (size(5_000_000, 1_500_000) // 7)
     half, whole = _cost(text[: len(text) // 2], 2), _cost(text, 1)
     assert whole < 3.5 * half + 0.05

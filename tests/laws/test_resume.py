@@ -18,7 +18,7 @@ from pond.codec.registry import CANONICAL, clients
 from pond.codec.report import Report
 from pond.codec.resume import Mark, NeedsWhole, Resume
 from pond.codec.source import BUFFER, LineSource
-from tests.laws.corpus import SessionFile, capture_files, fixture_files, sample_files
+from tests.laws.corpus import SessionFile, capture_files, fixture_files, quick, sample_files
 from tests.laws.growth import (
     Part,
     every_cut_goes_on_exactly,
@@ -31,6 +31,7 @@ from tests.laws.growth import (
     read_part,
 )
 from tests.laws.rows import HEADER, call, claude, codex, event, item, prompt, result, turn
+from tests.size import size
 
 # --- every file, cut everywhere -------------------------------------------------------------------------------------
 
@@ -38,7 +39,7 @@ from tests.laws.rows import HEADER, call, claude, codex, event, item, prompt, re
 @pytest.mark.rule("adapter-integrity-additive-sync")
 @pytest.mark.parametrize("file", fixture_files(), ids=str)
 def test_going_on_from_any_cut_gives_the_whole(file: SessionFile) -> None:
-    every_cut_goes_on_exactly(file, most=20)
+    every_cut_goes_on_exactly(file, most=size(20, 10))
 
 
 @pytest.mark.rule("adapter-integrity-additive-sync")
@@ -49,11 +50,11 @@ def test_following_a_file_seldom_needs_the_whole(client: str) -> None:
 
 
 def test_samples_are_gone_on_with(samples_dir: Path) -> None:
-    _grow(sample_files(samples_dir))
+    _grow(quick(sample_files(samples_dir)))
 
 
 def test_captures_are_gone_on_with(captures_dir: Path) -> None:
-    _grow(capture_files(captures_dir))
+    _grow(quick(capture_files(captures_dir)))
 
 
 def _grow(files: list[SessionFile]) -> None:
@@ -76,7 +77,7 @@ def _lines_of(client: str) -> list[bytes]:
 
 @pytest.mark.hypothesis
 @pytest.mark.parametrize("client", clients())
-@settings(max_examples=150)
+@settings(max_examples=size(150, 75))
 @given(data=st.data())
 def test_going_on_is_exact_whatever_the_lines(client: str, data: st.DataObject) -> None:
     lines = data.draw(st.lists(st.sampled_from(_lines_of(client)), min_size=2, max_size=8))

@@ -3,17 +3,14 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
-
 from pond.codec.convert import Order
 from pond.codec.report import Report
 from pond.model.json_text import JsonObject
 from pond.restore.restoring import restore
-from pond.sessions.rows import Rows, session_row
-from pond.sessions.writing import prepare, write_rows, write_sessions
+from pond.sessions.writing import prepare
 from pond.substrate.catalog import Catalog
 from pond.substrate.store import Store
-from tests.lake.build import INGESTED_AT, tables
+from tests.lake.build import store_sessions
 from tests.laws.corpus import SessionFile
 from tests.laws.passage import Passage, read
 
@@ -49,15 +46,7 @@ def _lake(place: Path, held: dict[str, tuple[SessionFile, Passage]]) -> Store:
     """Return a lake that holds these sessions, each table written at once."""
     store = Store(Catalog(str(place)))
     prepare(store)
-    made = []
-    for _, passage in held.values():
-        rows = Rows(passage.session)
-        for group in passage.groups:
-            rows.take(group)
-        made.append(tables(rows))
-    messages, parts = (pa.concat_tables(tables) for tables in zip(*made, strict=True))
-    write_rows(store, messages, parts)
-    write_sessions(store, [session_row(passage.session, INGESTED_AT) for _, passage in held.values()])
+    store_sessions(store, [(passage.session, passage.groups) for _, passage in held.values()])
     return store
 
 

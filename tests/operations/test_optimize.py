@@ -10,7 +10,7 @@ from pond.diagnostics.diagnostic import UsageError
 from pond.lake.optimize import duration, optimize
 from pond.sessions.tables import SESSIONS, TABLES
 from pond.substrate import upkeep
-from tests.lake.build import SUBAGENTS, TOURS, lake
+from tests.lake.build import SUBAGENTS, TOURS, in_pieces
 from tests.lake.taking import contents, store
 
 
@@ -18,7 +18,7 @@ from tests.lake.taking import contents, store
 def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A lake into which sessions came one by one."""
     place = tmp_path_factory.mktemp("lakes") / "used"
-    lake(place, *TOURS, *SUBAGENTS)
+    in_pieces(place, *TOURS, *SUBAGENTS)
     return place
 
 

@@ -18,9 +18,10 @@ from pond.intake.ingest import ingest
 from pond.intake.request import Request
 from pond.lake.through_lake import Take, Wish, through_lake
 from pond.substrate import write
-from tests.laws.corpus import capture_files, fixture_files, sample_files
+from tests.laws.corpus import capture_files, fixture_files, quick, sample_files
+from tests.size import share, size
 
-STORIES = int(os.environ.get("POND_STORIES", "2"))
+STORIES = int(os.environ.get("POND_STORIES") or size(5, 1))
 SEED = int(os.environ.get("POND_SEED", "0"))
 STEPS = 4
 
@@ -46,18 +47,18 @@ def test_the_fixtures_of_a_client_grow_together(client: str, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", seeds())
 def test_samples_grow_together(samples_dir: Path, seed: int) -> None:
-    told([file.path for file in sample_files(samples_dir)], seed)
+    told([file.path for file in quick(sample_files(samples_dir))], seed)
 
 
 @pytest.mark.parametrize("seed", seeds())
 def test_captures_grow_together(captures_dir: Path, seed: int) -> None:
-    told([file.path for file in capture_files(captures_dir)], seed)
+    told([file.path for file in quick(capture_files(captures_dir))], seed)
 
 
 @pytest.mark.rule("adapter-integrity-additive-sync")
 @pytest.mark.parametrize("seed", seeds())
 def test_files_that_share_an_id_grow_together(tmp_path: Path, seed: int) -> None:
-    files = [file.path for file in fixture_files() if file.path.suffix == ".jsonl"]
+    files = share([file.path for file in fixture_files() if file.path.suffix == ".jsonl"], 16)
     twins = [_twin(file, tmp_path) for file in files if len(file.read_bytes().splitlines()) > 2]
     told([*files, *twins], seed)
 
@@ -107,4 +108,4 @@ def test_runs_that_are_interrupted_and_repeated_lose_nothing(seed: int, monkeypa
                 ingest(settings, request)
         ingest(settings, request)
 
-    told([file.path for file in fixture_files()], seed, take)
+    told(share([file.path for file in fixture_files()], 33), seed, take)

@@ -8,13 +8,14 @@ import pytest
 from pydantic import TypeAdapter
 
 from codegen import __main__ as command
-from codegen import emit_types
+from codegen import emit_cli, emit_types
 from codegen.emit_docs import errors_page, types_page
 from codegen.emit_schema import canonical_bundle, wire_bundle
 from codegen.metamodel import ObjectType, UnionType, read_model
 from codegen.output import MARK, REFERENCE
 from pond.diagnostics.codes import Code
 from pond.model import _generated
+from tests.cli.command import pond
 from tests.schema.examples import GOOD, MODEL
 
 TYPES = emit_types.TYPES
@@ -39,7 +40,16 @@ def _check(tree: Path) -> int:
     return command.main(["--check", "--root", str(tree)])
 
 
-def test_a_second_run_gives_the_same_text(targets: dict[Path, str]) -> None:
+def _help(words: tuple[str, ...]) -> str:
+    """Return the help of a command, without starting a process for each."""
+    done = pond(*words, "--help", variables={"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"})
+    assert done.code == 0, done.err
+    return done.out.decode()
+
+
+def test_a_second_run_gives_the_same_text(targets: dict[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setattr(emit_cli, "_help", _help)
     assert command.targets() == targets
 
 
