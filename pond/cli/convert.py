@@ -2,7 +2,6 @@
 
 import shutil
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -11,21 +10,18 @@ import typer
 from pond.cli.conversion import KeepOrigin, LossReport, MapPath, OnLoss, answering, order_of, target_directory, tell
 from pond.cli.show import Progress
 from pond.cli.terminal import json_out, warn
-from pond.codec.batch import (
-    Job,
-    convert_child,
-    converted_into,
-    expand,
-    is_directory,
-    run_jobs,
-    with_families,
-)
-from pond.codec.convert import Input, Order, Written, open_input, write_canonical, write_native
+from pond.codec.alone import Alone
+from pond.codec.batch import converted_into, is_directory, run_jobs, staging
+from pond.codec.finding import Found, expand
+from pond.codec.opening import Input, open_input
 from pond.codec.output import NewFile, failed
 from pond.codec.placing import place_beside, refuse_empty
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
+from pond.codec.session import Written
 from pond.codec.surprise import contained
+from pond.codec.writing import write_session
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import one_line_of
 
@@ -65,60 +61,50 @@ def run(
     several = len(found) > 1 or any(job.folder for job in found)
     code = 2 if any(d.span and d.span.file in inputs for d in report.diagnostics) else 0  # an input named is not there
     if several or (output is not None and is_directory(output)):
-        _many(found, replace(order, defer=True), output, report, jobs)
+        _many(found, order, output, report, jobs)
     elif found:
-        (named, *family), order = with_families(found, order, report)
-        code = max(code, _one(named, order, output, report))
-        _children(family, order, output, report)
+        file = Path(output) if output is not None else None
+        with staging(file.parent if file is not None else Path()) as stage:
+            alone = Alone(found[0], order, stage if file is not None else None)
+            code = max(code, _one(found[0], alone, order, output, report))
+            alone.bring_children(file, report)
     told = tell(report, order, output, loss_report, {} if json else None)
     return code or told
 
 
-def _one(job: Job, order: Order, output: str | None, report: Report) -> int:
+def _one(job: Found, alone: Alone, order: ConversionRequest, output: str | None, report: Report) -> int:
     """Convert one input to standard output or to the file named."""
     with contained(report, job.name, BrokenPipeError, UsageError), job.open() as file:
         report.files += 1
         source = open_input(file, job.name, job.path, order, report)
         if output is None:
-            written = _stream(source, order, json_out(), report, "standard output")
+            written = _stream(source, alone, order, json_out(), report, "standard output")
             for name in dict.fromkeys(one_line_of(extra.name) for extra in written.beside):
                 warn(f"pond: `{name}` lies beside the session and does not fit in a stream; use -o")
             return 0
         with NewFile(Path(output)) as out:
-            written = _stream(source, order, out, report, output)
+            written = _stream(source, alone, order, out, report, output)
             refuse_empty(out, job.name, job.name)
         place_beside(Path(output), written, "", report)
     return 1 if any(d.code.startswith("output") and d.severity == "error" for d in report.diagnostics) else 0
 
 
-def _children(family: list[Job], order: Order, output: str | None, report: Report) -> None:
-    """Write the children of the one session beside it; name those that a stream cannot hold."""
-    if not report.resumes or not family:
-        return
-    for job in family:
-        if output is None:
-            report.losses[0].add("children-left-out", "", what=job.name)
-        else:
-            convert_child(job, order, Path(output), report.resumes[0].place, report)
-
-
-def _stream(source: Input, order: Order, out: BinaryIO, report: Report, called: str) -> Written:
+def _stream(
+    source: Input, alone: Alone, order: ConversionRequest, out: BinaryIO, report: Report, called: str
+) -> Written:
     """Write the one session of an input; return what belongs beside it."""
     written = Written([])
     size = source.source.path.stat().st_size if source.source.path else 0
     progress = Progress(size, "converting")
     try:
-        for number, session in enumerate(source.sessions):
-            if order.to == CANONICAL:
-                write_canonical(session, out, progress.at)
-            elif number:
+        for number, session in enumerate(alone.sessions(source, report)):
+            if number and order.to != CANONICAL:
                 raise UsageError(
                     Diagnostic(
                         "output-several", "the input holds several sessions", help="name a directory with -o DIR/"
                     )
                 )
-            else:
-                written = write_native(session, out, report, source.source.name, progress.at)
+            written = write_session(session, order.to, out, report, source.source.name, progress.at)
         out.flush()
         return written
     except BrokenPipeError:
@@ -129,7 +115,7 @@ def _stream(source: Input, order: Order, out: BinaryIO, report: Report, called: 
         progress.end()
 
 
-def _many(found: list[Job], order: Order, output: str | None, report: Report, jobs: int | None) -> None:
+def _many(found: list[Found], order: ConversionRequest, output: str | None, report: Report, jobs: int | None) -> None:
     """Convert several inputs into a directory, or (canonical only) one after the other to standard output."""
     if output is None and order.to != CANONICAL:
         raise UsageError(

@@ -9,7 +9,7 @@ import typer
 
 from pond.cli.show import Progress, drift_line, print_json, summary
 from pond.cli.terminal import say
-from pond.codec.batch import Job, expand
+from pond.codec.finding import Found, expand
 from pond.codec.report import Report
 from pond.codec.verify import UNKNOWN, Verdict, verify_job
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
@@ -69,7 +69,7 @@ def run(
     return 1 if different or report.errors else 0
 
 
-def _verdicts(jobs: list[Job], client: str | None, project: str | None) -> Iterator[tuple[Job, Verdict]]:
+def _verdicts(jobs: list[Found], client: str | None, project: str | None) -> Iterator[tuple[Found, Verdict]]:
     if len(jobs) < 2 or not hasattr(os, "fork") or sum(job.size for job in jobs) < _WORTH_A_PROCESS:
         for job in jobs:
             yield job, verify_job(job, client, project)
@@ -83,8 +83,8 @@ def _verdicts(jobs: list[Job], client: str | None, project: str | None) -> Itera
 
 
 def _through_lake(
-    jobs: list[Job], client: str | None, project: str | None, steps: int, seed: int
-) -> Iterator[tuple[Job, Verdict]]:
+    jobs: list[Found], client: str | None, project: str | None, steps: int, seed: int
+) -> Iterator[tuple[Found, Verdict]]:
     if steps < 1 or any(job.path is None for job in jobs):
         raise UsageError(Diagnostic("usage", "through a lake go files and directories, in one step or more"))
     from pond.intake.ingest import ingest  # Lance takes a second to load
@@ -102,7 +102,7 @@ def _through_lake(
         yield paths[path], verdict
 
 
-def _died(job: Job) -> Verdict:
+def _died(job: Found) -> Verdict:
     verdict = Verdict(report=Report(files=1))
     verdict.report.error("source-unreadable", "the process that verified it died", job.name)
     return verdict

@@ -14,15 +14,18 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from pond.codec.batch import Job
-from pond.codec.convert import Order, Session, open_input, write_canonical, write_native
+from pond.codec.finding import Found
+from pond.codec.opening import open_input
 from pond.codec.paths import beside
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
+from pond.codec.session import Session
 from pond.codec.source import open_regular
 from pond.codec.surprise import contained
 from pond.codec.unpacked import plain
 from pond.codec.writer import SideFile
+from pond.codec.writing import write_canonical, write_native
 from pond.model.equal import first_difference, same
 from pond.model.json_text import Json, NotJson, decode_strictly
 
@@ -41,19 +44,19 @@ class Verdict:
     report: Report = field(default_factory=Report)
 
 
-def verify_job(job: Job, client: str | None = None, project: str | None = None) -> Verdict:
+def verify_job(job: Found, client: str | None = None, project: str | None = None) -> Verdict:
     """Take one file through canonical and back and compare every record; differences are in the report."""
     verdict = Verdict()
     report = verdict.report
     report.files = 1
     with contained(report, job.name), job.open() as file:
-        _verify(job, file, Order(CANONICAL, client, project), verdict)
+        _verify(job, file, ConversionRequest(CANONICAL, client, project), verdict)
     return verdict
 
 
-def _verify(job: Job, file: BinaryIO, order: Order, verdict: Verdict) -> None:
+def _verify(job: Found, file: BinaryIO, request: ConversionRequest, verdict: Verdict) -> None:
     report = verdict.report
-    source = open_input(file, job.name, job.path, order, report)
+    source = open_input(file, job.name, job.path, request, report)
     verdict.client = source.client
     if source.client == CANONICAL:
         return
@@ -77,7 +80,7 @@ def compare(path: Path, verdict: Verdict, restored: BinaryIO, side: list[SideFil
 
 
 def _again(middle: BinaryIO, name: str, report: Report) -> Iterator[Session]:
-    return open_input(middle, name, None, Order(CANONICAL, CANONICAL), report).sessions
+    return open_input(middle, name, None, ConversionRequest(CANONICAL, CANONICAL), report).sessions
 
 
 def _strict(file: BinaryIO, document: bool) -> Iterator[tuple[int, Json]]:

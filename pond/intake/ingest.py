@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pond.codec.convert import find_files
+from pond.codec.finding import find_files
 from pond.codec.report import Report
 from pond.codec.surprise import contained, told
 from pond.config.process import bound_memory

@@ -12,13 +12,15 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from pond.codec.convert import Order, Session, open_input
 from pond.codec.facts import filled_in
 from pond.codec.fingerprint import fingerprint
-from pond.codec.foreign import title_reader
+from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL
+from pond.codec.relatives import title_reader
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.codec.resume import Mark, NeedsWhole, Resume
+from pond.codec.session import Session
 from pond.codec.source import open_regular
 from pond.codec.surprise import told
 from pond.codec.unpacked import plain, stat_of
@@ -146,7 +148,7 @@ def _attempt(task: Task) -> Iterator[Frame]:
             found = stat_of(file)
             before = fingerprint(file, found.st_size)
             known = task.sole.row if task.sole is not None else None
-            source = open_input(file, task.name, task.path, _order(task), report, task.resume, known)
+            source = open_input(file, task.name, task.path, _request(task), report, task.resume, known, marks=True)
             ids: list[str] = []
             mark = None
             for session in source.sessions:
@@ -154,7 +156,7 @@ def _attempt(task: Task) -> Iterator[Frame]:
                 ids.append(begun.row["id"])
                 yield begun
                 yield from _session(session, begun, task.name, lambda: fingerprint(file, found.st_size) == before)
-                mark = session.mark()
+                mark = session.origin.mark()
             if task.path is not None:
                 ended.unfinished = task.being_written and mark is not None and report.withdraw_cut_off()
                 ended.state = _state(task, source.client, mark, ids, found, report)
@@ -174,8 +176,8 @@ def _attempt(task: Task) -> Iterator[Frame]:
     yield ended
 
 
-def _order(task: Task) -> Order:
-    return Order(CANONICAL, task.client, task.project, marks=True)
+def _request(task: Task) -> ConversionRequest:
+    return ConversionRequest(CANONICAL, task.client, task.project)
 
 
 def _begun(session: Session, task: Task, report: Report) -> Begun:
@@ -185,7 +187,7 @@ def _begun(session: Session, task: Task, report: Report) -> Begun:
         return Begun(row)
     if identity.row is not None:
         row = filled_in(identity.row, row)
-        if not session.checked and row["project"] != session.row["project"]:
+        if not session.origin.checked and row["project"] != session.row["project"]:
             what = f"session `{row['id']}` has project `{row['project']}`, found `{session.row['project']}`"
             report.error("lake-immutable", f"{what}; the stored one stands", task.name)
     elif identity.id != identity.own:
@@ -204,11 +206,11 @@ def _session(session: Session, begun: Begun, name: str, is_whole: Callable[[], b
     for group in session.groups:
         rows.take(group)
         if len(rows) >= _ROWS or rows.size >= _BYTES:
-            yield Chunk(*rows.flush(), session.place()[0])
+            yield Chunk(*rows.flush(), session.origin.place()[0])
     if not is_whole():  # what was sent already has no session, and is no part of one that is stored later
         raise SourceFault(Diagnostic("source-rewritten", "rewritten while it was read", Span(name, 0)))
     if len(rows):
-        yield Chunk(*rows.flush(), session.place()[0])
+        yield Chunk(*rows.flush(), session.origin.place()[0])
     yield Finished()
 
 

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pond.codec.convert import Order, find_files, open_input
+from pond.codec.finding import find_files
+from pond.codec.opening import open_input
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.model.json_text import JsonObject
 from pond.sessions.rows import Rows, session_row
 from pond.sessions.writing import prepare, write_rows, write_sessions
@@ -25,7 +27,7 @@ def lake(place: Path, *folders: Path) -> Store:
     for folder in folders:
         for path in find_files(folder, Report()):
             with open(path, "rb") as file:
-                for session in open_input(file, str(path), path, Order("canonical"), Report()).sessions:
+                for session in open_input(file, str(path), path, ConversionRequest("canonical"), Report()).sessions:
                     store_session(store, session.row, list(session.groups))
     return store
 

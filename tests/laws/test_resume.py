@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pond.codec.convert import Order, open_input
 from pond.codec.facts import filled_in
+from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL, clients
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.codec.resume import Mark, NeedsWhole, Resume
 from pond.codec.source import BUFFER, LineSource
 from tests.laws.corpus import SessionFile, capture_files, fixture_files, sample_files
@@ -344,7 +345,7 @@ def test_what_stands_between_the_head_and_the_mark_is_not_read(
     monkeypatch.setattr(os, "pread", counted)
     buffered = io.BufferedReader(file, BUFFER)
     resume = Resume(earlier.mark, earlier.row, earlier.ids)
-    (session,) = open_input(buffered, "log", log.path, Order(CANONICAL, client), Report(), resume).sessions
+    (session,) = open_input(buffered, "log", log.path, ConversionRequest(CANONICAL, client), Report(), resume).sessions
     assert [*session.groups] == right.groups != []
     assert file.amount < log.path.stat().st_size / 4 > BUFFER
     buffered.close()

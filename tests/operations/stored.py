@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pond.codec.convert import Order
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.model.json_text import JsonObject
 from pond.restore.restoring import restore
 from pond.sessions.rows import Rows, session_row
@@ -74,7 +74,7 @@ class Out:
         return files_below(self.folder)
 
 
-def restored(store: Store, rows: list[JsonObject], order: Order, folder: Path) -> Out:
+def restored(store: Store, rows: list[JsonObject], order: ConversionRequest, folder: Path) -> Out:
     """Restore sessions into a directory."""
     report = Report()
     made = list(restore(store, rows, order, folder, report))
