@@ -74,9 +74,9 @@ def run(
 
 def _one(job: Found, alone: Alone, order: ConversionRequest, output: str | None, report: Report) -> int:
     """Convert one input to standard output or to the file named."""
-    with contained(report, job.name, BrokenPipeError, UsageError), job.open() as file:
+    with contained(report, job.name, BrokenPipeError, UsageError), job.open() as opened:
         report.files += 1
-        source = open_input(file, job.name, job.path, order, report)
+        source = open_input(opened, order, report)
         if output is None:
             written = _stream(source, alone, order, json_out(), report, "standard output")
             for name in dict.fromkeys(one_line_of(extra.name) for extra in written.beside):

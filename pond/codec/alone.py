@@ -104,9 +104,7 @@ def _members(child: Found, client: str) -> list[Member]:
     from pond.codec.relatives import opening
 
     found: list[Member] = []
-    with contained(Report(), child.name), child.open() as file:
-        for session in open_input(
-            file, child.name, child.path, ConversionRequest(CANONICAL, client), Report()
-        ).sessions:
+    with contained(Report(), child.name), child.open() as opened:
+        for session in open_input(opened, ConversionRequest(CANONICAL, client), Report()).sessions:
             found.append(member(session.row, opening(session.row, next(iter(session.groups), None)), child.name))
     return found

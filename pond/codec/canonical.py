@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
+from pond.codec.lines import LineSource
 from pond.codec.report import Report
-from pond.codec.source import LineSource, whole_line
+from pond.codec.source import whole_line
 from pond.model.event_shape import shaped
 from pond.model.json_text import EVENT_DEPTH, JsonObject, NotJson, decode
 from pond.model.validate import Validator

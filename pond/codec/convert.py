@@ -56,8 +56,8 @@ def convert_input(job: Found, request: ConversionRequest, to: Targets) -> Conver
     """Convert one input; whatever goes wrong is in the report, or in that of the session that waits."""
     done = Converted(Report(files=1))
     # From the start: what is decoded to see whose file it is would be looked through, too.
-    with gc_paused(), contained(done.report, job.name), job.open() as file:
-        _convert(open_input(file, job.name, job.path, request, done.report), job, request, to, done)
+    with gc_paused(), contained(done.report, job.name), job.open() as opened:
+        _convert(open_input(opened, request, done.report), job, request, to, done)
     return done
 
 
@@ -171,7 +171,7 @@ def _place(job: Found, request: ConversionRequest, session: Session, client: str
     """
     place = in_layout = layout(session, request)
     at_home = client in (CANONICAL, session.row["source_agent"]) and not session.foreign
-    if at_home and job.folder is not None and job.path is not None and number == 0:
+    if at_home and job.folder is not None and job.path is not None and number == 0 and not job.key:
         here = plain_name(job.path.relative_to(job.folder).as_posix())
         if client != CANONICAL:
             place = here

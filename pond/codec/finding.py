@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from pond.codec.files import open_regular
+from pond.codec.kept import OpenSession, held_by, keeper_of
+from pond.codec.openfile import OpenFile
 from pond.codec.paths import captures, ignored, owner_of, plain_name
 from pond.codec.registry import adapter, clients
 from pond.codec.report import Report
-from pond.codec.source import open_regular
-from pond.codec.unpacked import plain
+from pond.codec.source import Look, Opened
 from pond.model.compressed import SUFFIX
 
 _MOST_LISTED = 5  # names in one message
@@ -31,27 +33,42 @@ class Found:
     folder: Path | None = None
     number: int = 0
     child: bool = False  # nobody named it; it belongs to a session that was named
-    client: str | None = None  # whose it is, where the caller says so
+    client: str | None = None  # whose it is, where the caller or the store says so
+    key: str = ""  # of one session in a store that holds many
+    seen: Look | None = None  # as it was when it was found, where somebody looked
+    spool: Path | None = None  # where standard input was kept, to be opened more than once
 
     @property
     def size(self) -> int:
+        return self.look().size
+
+    def look(self) -> Look:
+        """Return how its store shows it; nothing where it cannot be looked at, which is told when it is opened."""
+        if self.seen is not None or self.path is None:
+            return self.seen or Look()
         try:
-            return os.stat(self.path).st_size if self.path else 0
+            found = os.stat(self.path)
         except OSError:
-            return 0
+            return Look()
+        return Look(found.st_size, found.st_mtime_ns)
 
     def date(self) -> float | None:
         """Return when the input was last written, where it is a file."""
         return os.stat(self.path).st_mtime if self.path is not None else None
 
-    def open(self) -> BinaryIO:
-        """Open the input; what cannot be read twice (standard input, a pipe) is spooled to a temporary file."""
+    def open(self) -> Opened:
+        """Open the source; what cannot be read twice (standard input, a pipe) is spooled to a temporary file."""
+        if self.key and self.path is not None and self.client is not None:
+            return OpenSession(self.client, self.path, self.key, self.name)
+        return OpenFile.unpacked(self._open(), self.name, self.path)
+
+    def _open(self) -> BinaryIO:
         if self.path is None:
-            return plain(_spool(sys.stdin.buffer), self.name)
+            return _spool(sys.stdin.buffer) if self.spool is None else open_regular(self.spool)
         if self.folder is None and _is_pipe(self.path):
             with open(self.path, "rb") as pipe:
-                return plain(_spool(pipe), self.name)
-        return plain(open_regular(self.path), self.name)
+                return _spool(pipe)
+        return open_regular(self.path)
 
 
 def _is_pipe(path: Path) -> bool:
@@ -83,11 +100,28 @@ def discover(inputs: Iterable[tuple[str, str | None]], report: Report) -> Iterat
         if text == "-":
             yield Found(None, "<stdin>", client=client)
         elif path.is_dir():
-            yield from (Found(file, str(file), path, client=client) for file in find_files(path, report))
+            for file in find_files(path, report):
+                yield from _held(Found(file, str(file), path, client=client), report)
         elif os.path.lexists(path):
-            yield Found(path, text, client=client)
+            yield from _held(Found(path, text, client=client), report)
         else:
             report.error("source-unreadable", "no such file or directory", text)
+
+
+def _held(found: Found, report: Report) -> Iterator[Found]:
+    """Yield the sources that a file is: itself, or each session of a store that holds many."""
+    assert found.path is not None
+    keeper = keeper_of(found.path)
+    if keeper is None:
+        yield found
+        return
+    try:
+        held = held_by(keeper, found.path)
+    except OSError as error:
+        report.error("source-unreadable", (error.strerror or str(error)).lower(), found.name)
+        return
+    for key, look in held:
+        yield replace(found, name=f"{found.name}#{key}", client=keeper, key=key, seen=look)
 
 
 def find_files(directory: Path, report: Report) -> Iterator[Path]:
@@ -107,6 +141,7 @@ def find_files(directory: Path, report: Report) -> Iterator[Path]:
                 session
                 or (path.suffix == ".json" and _is_document_name(path))
                 or (path.suffix == SUFFIX and _stands_for_itself(path))
+                or keeper_of(path) is not None
             ):
                 yield path
         if files and (owner := owner_of(folder, parts)) is not None and not os.path.lexists(owner):

@@ -1,20 +1,20 @@
-"""An open file becomes an input: whose it is, and the sessions in it, unread."""
+"""What is open becomes an input: whose it is, and the sessions in it, unread."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from pond.codec.detect import detect
+from pond.codec.finding import Found
+from pond.codec.lines import LineSource
 from pond.codec.reader import SessionReader, empty
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
 from pond.codec.session import Origin, Session
-from pond.codec.source import LARGEST_DOCUMENT, LineSource, Source, may_be_document, open_document, open_regular
-from pond.codec.unpacked import Unpacked, plain
+from pond.codec.source import Opened, Source
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.json_text import JsonObject
@@ -94,10 +94,8 @@ class ClientOrigin(Origin):
         module = relatives_of(owner) if path is not None else None
         there = module.beginning(path, session_id) if module is not None else None
         if there is not None:
-            with plain(open_regular(there), str(there)) as file:
-                yield from open_input(
-                    file, str(there), there, ConversionRequest(CANONICAL, owner.client), Report()
-                ).sessions
+            with Found(there, str(there)).open() as opened:
+                yield from open_input(opened, ConversionRequest(CANONICAL, owner.client), Report()).sessions
 
     def mark(self) -> Mark | None:
         from pond.codec.resume import mark_of  # a quick start: only a lake goes on where it stopped
@@ -119,9 +117,7 @@ class StreamOrigin(Origin):
 
 
 def open_input(
-    file: BinaryIO,
-    name: str,
-    path: Path | None,
+    opened: Opened,
     request: ConversionRequest,
     report: Report,
     resume: Resume | None = None,
@@ -129,38 +125,19 @@ def open_input(
     *,
     marks: bool = False,
 ) -> Input:
-    """Recognise an open file and return its sessions, unread; raise SourceFault where it is nobody's.
+    """Recognise what is open and return its sessions, unread; raise SourceFault where it is nobody's.
 
     With `resume` there is one session, and its groups are those of the records after the mark. Taking the session or
-    its groups may raise NeedsWhole: then open the file again without, and with a new report. `known` is the session
-    as it is stored, where this file goes on with it.
+    its groups may raise NeedsWhole: then call it again without, and with a new report. `known` is the session as it is
+    stored, where this source goes on with it.
     """
-    source: Source = LineSource(file, name, path, compressed=isinstance(file, Unpacked))
-    if isinstance(file, Unpacked) and file.fault is not None:
-        report.diagnostics.append(file.fault)
-    if path is not None and path.suffix == ".json":
-        source = _as_document(file, name, path, report) or source
-    if empty(source):
-        raise SourceFault(Diagnostic("source-empty", "expected records, found none", Span(name, 1)))
-    client = request.client or (resume.session_row["source_agent"] if resume is not None else detect(source))
-    if client is None:
-        source = _as_document(file, name, path, report) or source
-        client = detect(source)
-    if client is None:
-        names = ", ".join([*clients(), CANONICAL])
-        what = "no adapter recognises these records"
-        raise SourceFault(Diagnostic("source-unrecognised", what, Span(name, 1), help=f"known are {names}"))
+    client = request.client or opened.client or (resume.session_row["source_agent"] if resume is not None else None)
     back_to = request.to if not request.paths else None
-    return Input(client, source, Reading(request.project, back_to, marks, resume, known), report)
-
-
-def _as_document(file: BinaryIO, name: str, path: Path | None, report: Report) -> Source | None:
-    shapes = {adapter(c).module.DOCUMENT for c in clients()} - {None}
-    if not shapes or not may_be_document(file):
-        return None
-    file.seek(0)
-    text = file.read(LARGEST_DOCUMENT + 1)
-    if len(text) > LARGEST_DOCUMENT:
-        what = f"one JSON document of more than {LARGEST_DOCUMENT >> 20} MB"
-        raise SourceFault(Diagnostic("source-too-large", what, Span(name, 1)))
-    return next((s for keys in sorted(shapes) if (s := open_document(text, keys, name, path, report))), None)
+    for source in opened.sources(report):
+        if empty(source):
+            raise SourceFault(Diagnostic("source-empty", "expected records, found none", Span(opened.name, 1)))
+        if (whose := client or detect(source)) is not None:
+            return Input(whose, source, Reading(request.project, back_to, marks, resume, known), report)
+    what = "no adapter recognises these records"
+    help = f"known are {', '.join([*clients(), CANONICAL])}"
+    raise SourceFault(Diagnostic("source-unrecognised", what, Span(opened.name, 1), help=help))

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
+from pond.codec.forms import suffix_of
 from pond.codec.output import NewFile, failed
 from pond.codec.paths import own_place
 from pond.codec.registry import CANONICAL, adapter
@@ -123,7 +124,7 @@ def layout(session: Session, request: ConversionRequest) -> str:
     settings: it takes any place.
     """
     pond = session.row["options"].get("pond", {})
-    suffix = ".json" if pond.get("form") == "document" else ".jsonl"
+    suffix = suffix_of(session.row)
     stored = pond.get("path") or _one_name(session.row["id"]) + suffix
     text = stored.replace(os.sep, "/")
     if request.to != CANONICAL:

@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from pond.codec.carried import canonical_lines, native_lines
+from pond.codec.forms import whole_form
 from pond.codec.reader import SessionReading
-from pond.codec.registry import CANONICAL, Adapter, adapter
+from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
 from pond.codec.session import Session, Written
 from pond.codec.writer import NO_RECORD, SessionWriter, SideFile
-from pond.diagnostics.diagnostic import Diagnostic, SourceFault
-from pond.diagnostics.span import Span
 from pond.model.json_text import Json, NotJson, encode_line, encode_plain
 
 Tick = Callable[[int], None]
@@ -68,8 +67,8 @@ def write_native(
     owner = adapter(session.row["source_agent"])
     writer = SessionWriter(owner, session.row, session.origin.recall, report, name)
     beside = writer.side_files()
-    if session.row["options"].get("pond", {}).get("form") == "document":
-        out.write(_document(writer.records(session.groups), owner, beside, name))
+    if (whole := whole_form(session.row, owner)) is not None:
+        out.write(whole(_without(beside, writer.records(session.groups)), name))
         return Written(beside)
     back = session.origin.reading if session.origin.back else None
     if back is not None:
@@ -113,18 +112,10 @@ def _write_lines(
                 progress(place()[0])
 
 
-def _document(values: Iterator[Json | SideFile], owner: Adapter, beside: list[SideFile], name: str) -> bytes:
-    """Return the one JSON document that a session of this form is."""
-    items: list[Json] = []
+def _without(beside: list[SideFile], values: Iterator[Json | SideFile]) -> Iterator[Json]:
+    """Yield the records among what was written; the files among them are put `beside`."""
     for value in values:
         if isinstance(value, SideFile):
             beside.append(value)
         else:
-            items.append(value)
-    if owner.module.DOCUMENT is None or not items or type(items[0]) is not dict:
-        raise SourceFault(
-            Diagnostic("canonical-broken", "the session has no head to make a document of", Span(name, 1))
-        )
-    head, *rest = items
-    head[owner.module.DOCUMENT[1]] = rest
-    return encode_line(head)
+            yield value

@@ -18,10 +18,9 @@ from pond.codec.facts import own_id
 from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
-from pond.codec.request import ConversionRequest
 from pond.codec.session import Session
 from pond.codec.writer import NO_RECORD, SessionWriter, SideFile
-from pond.intake.reading import MARK, Identity, Task, open_source
+from pond.intake.reading import MARK, Identity, Task
 from pond.intake.sources import SOURCE
 from pond.model.equal import same
 from pond.model.json_text import Json, JsonObject, encode
@@ -51,10 +50,8 @@ def decided(store: Store, task: Task) -> Task:
 
 def _sessions(task: Task) -> tuple[str, list[JsonObject]]:
     """Return the client of a source, and the rows of its sessions."""
-    with open_source(task) as file:
-        source = open_input(
-            file, task.name, task.path, ConversionRequest(CANONICAL, task.client, task.project), Report()
-        )
+    with task.found.open() as opened:
+        source = open_input(opened, task.request(), Report())
         return source.client, [session.row for session in source.sessions]
 
 
@@ -116,10 +113,8 @@ def _is_same(store: Store, candidate: str, stored: JsonObject, task: Task, row: 
 
 def _history(task: Task, session_id: str, told: Callable[[Session], Iterator[Json]] | None = None) -> Iterator[Json]:
     """Yield the records of one session of a source, in the order in which they are stored."""
-    with open_source(task) as file:
-        source = open_input(
-            file, task.name, task.path, ConversionRequest(CANONICAL, task.client, task.project), Report()
-        )
+    with task.found.open() as opened:
+        source = open_input(opened, task.request(), Report())
         for session in source.sessions:
             if session.row["id"] == session_id:
                 yield from (told or records)(session if session.origin.checked else _in_their_places(session))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from pond.codec.report import Report
 from pond.intake.sources import Change
@@ -35,18 +34,6 @@ class Summary:
     erased: int = 0  # sessions left out because they were erased
     known: list[JsonObject] = field(default_factory=list)  # problems of unchanged files, told when those were read
     report: Report = field(default_factory=Report)
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A source file, as the file system shows it."""
-
-    name: str
-    path: Path | None
-    client: str | None
-    size: int = 0
-    mtime_ns: int = 0
-    spool: Path | None = None  # what came by standard input
 
 
 Tick = Callable[[int, int, str], None]  # bytes behind us, bytes in all, and what was counted so far

@@ -10,11 +10,12 @@ from typing import BinaryIO
 import orjson
 
 from pond.codec.convert import towards
+from pond.codec.files import BUFFER, open_regular
+from pond.codec.openfile import OpenFile
 from pond.codec.opening import open_input
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
 from pond.codec.session import Session
-from pond.codec.source import BUFFER, open_regular
 from pond.codec.writing import gc_paused, write_session
 from pond.diagnostics.diagnostic import SourceFault
 from tests.bench.corpus import CLIENTS, store
@@ -38,7 +39,7 @@ def convert(file: Path, to: str, out: BinaryIO) -> None:
     """Convert one file by the calls that `pond convert` makes."""
     report = Report()
     with gc_paused(), open_regular(file) as source:
-        for session in open_input(source, str(file), file, ConversionRequest(to), report).sessions:
+        for session in open_input(OpenFile(source, str(file), file), ConversionRequest(to), report).sessions:
             write(towards(ConversionRequest(to), session, report, str(file)), to, out, report)
     assert report.errors == 0, report.faults[:3]
 

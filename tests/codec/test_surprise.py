@@ -44,10 +44,10 @@ def files(tmp_path: Path) -> dict[str, Path]:
 def _failing(whole: Callable[..., Any], bad: Path, error: Exception) -> Callable[..., Any]:
     """Return `open_input` with a mistake in it that one file brings to light."""
 
-    def open_input(file: Any, name: str, *more: Any, **how: Any) -> Any:
-        if name == str(bad):
+    def open_input(opened: Any, *more: Any, **how: Any) -> Any:
+        if opened.name == str(bad):
             raise error
-        return whole(file, name, *more, **how)
+        return whole(opened, *more, **how)
 
     return open_input
 

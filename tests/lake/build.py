@@ -5,6 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from pond.codec.finding import find_files
+from pond.codec.openfile import OpenFile
 from pond.codec.opening import open_input
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
@@ -27,7 +28,9 @@ def lake(place: Path, *folders: Path) -> Store:
     for folder in folders:
         for path in find_files(folder, Report()):
             with open(path, "rb") as file:
-                for session in open_input(file, str(path), path, ConversionRequest("canonical"), Report()).sessions:
+                for session in open_input(
+                    OpenFile(file, str(path), path), ConversionRequest("canonical"), Report()
+                ).sessions:
                     store_session(store, session.row, list(session.groups))
     return store
 

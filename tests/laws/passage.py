@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from pond.codec.openfile import OpenFile
 from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
@@ -52,7 +53,7 @@ def read(path: Path, client: str | None = None, project: str | None = None) -> P
     """Read a session file into canonical events."""
     with open(path, "rb") as file:
         report = Report()
-        source = open_input(file, str(path), path, ConversionRequest(CANONICAL, client, project), report)
+        source = open_input(OpenFile(file, str(path), path), ConversionRequest(CANONICAL, client, project), report)
         (session,) = source.sessions
         return Passage(session.row, [*session.groups], report)
 
@@ -67,7 +68,9 @@ def to_canonical(path: Path, client: str) -> bytes:
     """Convert a session file to canonical JSONL, anew each time."""
     out = io.BytesIO()
     with open(path, "rb") as file:
-        for session in open_input(file, str(path), path, ConversionRequest(CANONICAL, client), Report()).sessions:
+        for session in open_input(
+            OpenFile(file, str(path), path), ConversionRequest(CANONICAL, client), Report()
+        ).sessions:
             write_canonical(session, out)
     return out.getvalue()
 
@@ -84,7 +87,7 @@ class Restored:
 def restore(path: Path, client: str) -> Restored:
     """Take a file the direct road: read and written back in one go."""
     with open(path, "rb") as file:
-        source = open_input(file, str(path), path, ConversionRequest(client, client), Report())
+        source = open_input(OpenFile(file, str(path), path), ConversionRequest(client, client), Report())
         return _written(source.sessions, client)
 
 
@@ -93,7 +96,7 @@ def restore_text(text: bytes, client: str) -> Restored:
     with tempfile.TemporaryFile() as file:
         file.write(text)
         report = Report()
-        source = open_input(file, "canonical", None, ConversionRequest(client, CANONICAL), report)
+        source = open_input(OpenFile(file, "canonical", None), ConversionRequest(client, CANONICAL), report)
         restored = _written(source.sessions, client)
         assert report.errors == 0, report.diagnostics
         return restored

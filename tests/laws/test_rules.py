@@ -10,6 +10,7 @@ from pond.codec import reader
 from pond.codec.batch import convert_job
 from pond.codec.convert import towards
 from pond.codec.finding import Found, find_files
+from pond.codec.openfile import OpenFile
 from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
@@ -143,7 +144,7 @@ def test_the_system_decides_whether_a_restore_is_native(client: str, target: str
     file = next(f for f in fixture_files() if f.client == client and f.case == "tour")
     with open(file.path, "rb") as source:
         request = ConversionRequest(target)
-        (session,) = open_input(source, "tour", file.path, request, Report()).sessions
+        (session,) = open_input(OpenFile(source, "tour", file.path), request, Report()).sessions
         assert towards(request, session, Report(), "tour").foreign == (client != target)
         assert session.row["source_agent"] == target
     restored = restore_text(to_canonical(file.path, client), target).values
