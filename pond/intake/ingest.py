@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from pond.codec.finding import Found, discover
 from pond.codec.report import Report
 from pond.codec.surprise import contained, told
+from pond.codec.workers import DIED, Pool
 from pond.config.process import bound_memory
 from pond.config.settings import Settings
-from pond.intake.crew import DIED, Crew
 from pond.intake.reading import Ended, Task, read_source
 from pond.intake.request import Request, Summary, Tick
 from pond.intake.sources import Change
@@ -45,10 +45,10 @@ def ingest(settings: Settings, request: Request, tick: Tick = _nothing) -> Summa
         found = list(_sources(request, summary.report, Path(spool)))
         total = sum(each.size for each in found)
         count = request.processes or (os.cpu_count() or 1 if total >= _WORTH_PROCESSES else 1)
-        with closing(Crew(read_source, count if count > 1 else 0, lambda task: task.near)) as crew:
+        with closing(Pool(read_source, count if count > 1 else 0)) as pool:
             plan, intake = _opened(settings, request, summary)
             done = _Done(total, tick, summary)
-            for task, frame in crew.run(_tasks(found, plan, done)):
+            for task, frame in pool.run(_tasks(found, plan, done), lambda task: task.near):
                 if frame is DIED or isinstance(frame, Exception):
                     intake.take(task, _cut_short(task, frame))
                 elif frame is not None:

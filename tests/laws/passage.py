@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from pond.codec.convert import towards
 from pond.codec.openfile import OpenFile
 from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL
@@ -14,7 +15,7 @@ from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
 from pond.codec.session import Session
 from pond.codec.writer import SideFile
-from pond.codec.writing import write_canonical, write_native
+from pond.codec.writing import write_canonical, write_session
 from pond.model.json_text import Json, JsonObject, NotJson, decode_strictly
 
 
@@ -106,7 +107,8 @@ def _written(sessions: Iterator[Session], client: str) -> Restored:
     out, report = io.BytesIO(), Report()
     beside: list[SideFile] = []
     for session in sessions:
-        beside += write_native(session, out, report, "restored").beside
+        ready = towards(ConversionRequest(client), session, report, "restored")
+        beside += write_session(ready, client, out, report, "restored").beside
     assert report.errors == 0, report.diagnostics
     files = {file.name: file.data for file in beside if not file.shared}
     lines = b"".join(file.data for file in beside if file.shared)

@@ -145,7 +145,8 @@ def test_the_system_decides_whether_a_restore_is_native(client: str, target: str
     with open(file.path, "rb") as source:
         request = ConversionRequest(target)
         (session,) = open_input(OpenFile(source, "tour", file.path), request, Report()).sessions
-        assert towards(request, session, Report(), "tour").foreign == (client != target)
+        session = towards(request, session, Report(), "tour")
+        assert session.foreign == (client != target)
         assert session.row["source_agent"] == target
     restored = restore_text(to_canonical(file.path, client), target).values
     assert same(strict_values(file.path.read_bytes()), restored) == (client == target)
