@@ -10,12 +10,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
-from pond.codec.batch import Job
-from pond.codec.convert import Order, open_input
-from pond.codec.detect import detect as detect_client
+from pond.codec.finding import Found
+from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
-from pond.codec.source import LineSource
+from pond.codec.request import ConversionRequest
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
 from pond.model.json_text import encode_line
 from pond.operations.convert import ConvertRequest
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
 Place = str | os.PathLike[str]
 OnLoss = Literal["warn", "raise", "ignore"]
+_NOBODYS = ("source-unrecognised", "source-empty")
 _ON_LOSS = ("warn", "raise", "ignore")
 
 
@@ -40,7 +40,7 @@ class Events:
 
     def __init__(self, path: Place, client: str | None = None, project: str | None = None) -> None:
         _known(client)
-        self.path, self._order = Path(path), Order(CANONICAL, client, project)
+        self.path, self._request = Path(path), ConversionRequest(CANONICAL, client, project)
         self.client: str | None = client
         self._report = Report()
 
@@ -52,8 +52,8 @@ class Events:
     def __iter__(self) -> Iterator[Event]:
         """Read the file from its start; raise SourceFault where it cannot be read at all."""
         self._report = Report()
-        with Job(self.path, str(self.path)).open() as file:
-            source = open_input(file, str(self.path), self.path, self._order, self._report)
+        with Found(self.path, str(self.path)).open() as opened:
+            source = open_input(opened, self._request, self._report)
             self.client = source.client
             for session in source.sessions:
                 yield cast("Event", session.row)
@@ -68,8 +68,13 @@ def read(path: Place, *, client: str | None = None, project: str | None = None) 
 
 def detect(path: Place) -> str | None:
     """Return the client whose session file this is, `canonical`, or None; raise SourceFault where it cannot be read."""
-    with Job(Path(path), str(path)).open() as file:
-        return detect_client(LineSource(file, str(path), Path(path)))
+    with Found(Path(path), str(path)).open() as opened:
+        try:
+            return open_input(opened, ConversionRequest(CANONICAL), Report()).client
+        except SourceFault as fault:
+            if fault.diagnostics[0].code in _NOBODYS:
+                return None
+            raise
 
 
 class Conversion:
@@ -118,7 +123,7 @@ def convert(
     _known(to, client)
     if on_loss not in _ON_LOSS:
         raise UsageError(Diagnostic("usage", f"unknown on_loss `{on_loss}`", help=f"one of {', '.join(_ON_LOSS)}"))
-    order = Order(to, client, project, on_loss, keep_origin, tuple((map_paths or {}).items()))
+    order = ConversionRequest(to, client, project, on_loss, keep_origin, tuple((map_paths or {}).items()))
     out = io.BytesIO()
     place = None if output is None else os.fspath(output)
     done = run_convert(ConvertRequest([os.fspath(source)], order, place, processes=1), out)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, cast
 
-from pond.codec.convert import Order
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.intake.request import Request, Summary
@@ -127,7 +127,7 @@ class Lake:
         """Write sessions and their descendants as files below a directory; return them, and what happened."""
         from pond.restore.restoring import OWN
 
-        request = RestoreRequest(Order(OWN if to is None else to), sessions, everything)
+        request = RestoreRequest(ConversionRequest(OWN if to is None else to), sessions, everything)
         running = restore(self._service, request, target_directory(os.fspath(output)))
         return list(running.made), running.report
 

@@ -11,10 +11,10 @@ import typer
 from pond.cli.losses import show_losses, show_moved, show_resumes, write_losses
 from pond.cli.show import print_json, show_faults, summary
 from pond.cli.terminal import json_out
-from pond.codec.convert import Order
 from pond.codec.output import failed
 from pond.codec.registry import CANONICAL, clients
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
 
 KeepOrigin = Annotated[
@@ -39,7 +39,7 @@ _ON_LOSS = ("warn", "raise", "ignore")
 def order_of(
     to: str, on_loss: str, keep_origin: bool, map_path: list[str] | None, client: str | None = None,
     project: str | None = None,
-) -> Order:  # fmt: skip
+) -> ConversionRequest:  # fmt: skip
     """Return what is asked of every session; raise UsageError for a client or an answer that is none."""
     known = [*clients(), CANONICAL]
     for name in (to, client):
@@ -47,7 +47,7 @@ def order_of(
             raise UsageError(Diagnostic("usage", f"unknown client `{name}`", help=f"known: {', '.join(known)}"))
     if on_loss not in _ON_LOSS:
         raise UsageError(Diagnostic("usage", f"unknown --on-loss `{on_loss}`", help=f"one of {', '.join(_ON_LOSS)}"))
-    return Order(to, client, project, on_loss, keep_origin, _directories(map_path or []))
+    return ConversionRequest(to, client, project, on_loss, keep_origin, _directories(map_path or []))
 
 
 def _directories(pairs: list[str]) -> tuple[tuple[str, str], ...]:
@@ -74,7 +74,7 @@ def answering() -> Iterator[BinaryIO]:
 
 
 def tell(
-    report: Report, order: Order, output: str | None, loss_report: str | None, json: dict[str, Any] | None
+    report: Report, order: ConversionRequest, output: str | None, loss_report: str | None, json: dict[str, Any] | None
 ) -> int:  # fmt: skip
     """Say what happened, as JSON with these values besides where they are given; return the exit code."""
     if loss_report is not None:

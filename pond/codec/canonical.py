@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import count
 
+from pond.codec.lines import LineSource
 from pond.codec.registry import adapter, clients
 from pond.codec.report import Report
-from pond.codec.source import LineSource, whole_line
+from pond.codec.source import whole_line
 from pond.codec.writer import SPECIAL
 from pond.model.event_shape import shaped
 from pond.model.instants import normalise

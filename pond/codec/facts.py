@@ -7,8 +7,8 @@ from contextlib import suppress
 from types import ModuleType
 
 from pond.codec.origins import Plan, Wanted, plan_of
-from pond.codec.paths import captures
-from pond.codec.source import HEAD, Source
+from pond.codec.paths import captures, one_of
+from pond.codec.source import Source
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.lang.context import NO_PROJECT
@@ -37,7 +37,7 @@ def gather(module: ModuleType, source: Source, project: str | None) -> JsonObjec
     _require(fields, source)
     marks: JsonObject = {MAP: f"{module.CLIENT}/{module.MAP}", PROJECT_FROM: project_from}
     if "_tail" in path:
-        marks[PATH] = path["_tail"]
+        marks[PATH] = one_of(path["_tail"], source.key) if source.key else path["_tail"]
     if source.form != "lines":
         marks[FORM] = source.form
     session: JsonObject = {"kind": "session", "id": fields["id"]}
@@ -139,13 +139,9 @@ class _Search:
         """Look at the lines of the file's head that can hold what is wanted; the first ones were looked at already."""
         # Searching bytes is far cheaper than decoding, even what the reader would not have to decode again: values that
         # wait for their turn have left the processor's cache by then.
-        source = self._source
-        seen = sum(map(len, source.first_lines()))
-        if seen >= HEAD or not _may_hold(source.head(seen), self._plan.wanted(self.found)):
-            return
-        for offset, _, line in source.lines():
+        for line in self._source.head_lines(lambda text: _may_hold(text, self._plan.wanted(self.found))):
             wanted = self._plan.wanted(self.found)
-            if offset > HEAD or not wanted:
+            if not wanted:
                 return
             if _may_hold(line, wanted):
                 self._take_line(line)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pond.codec.convert import Order, open_input
-from pond.codec.foreign import lowering_of, opening, relatives_of
 from pond.codec.registry import CANONICAL, adapter
-from pond.codec.report import Report
-from pond.codec.source import LineSource, open_regular
-from pond.codec.surprise import contained
-from pond.codec.unpacked import plain
+from pond.codec.relatives import lowering_of, relatives_of
 from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.span import Span
-from pond.model.json_text import JsonObject, NotJson, decode_unproved
+from pond.model.json_text import JsonObject
+from pond.portable.outline import Outline
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,45 +24,21 @@ class Member:
     name: str
 
 
-def children(path: Path, client: str) -> list[Path]:
+def children(path: Path, client: str, session_id: str) -> list[Path]:
     """Return the files of a session's children, where its client's layout tells."""
     module = relatives_of(adapter(client)) if client != CANONICAL else None
-    found: list[Path] = []
-    for member in members(path, client) if module is not None else ():
-        found += module.children(path, member.id) if module is not None else []
+    found: list[Path] = module.children(path, session_id) if module is not None else []
     return found
 
 
-def members(path: Path, client: str) -> Iterator[Member]:
-    """Yield the sessions of a file; what cannot be read is said when it is converted."""
-    with contained(Report(), str(path)), plain(open_regular(path), str(path)) as file:
-        if client == CANONICAL:
-            yield from stream_members(LineSource(file, str(path), path))
-            return
-        for session in open_input(file, str(path), path, Order(CANONICAL, client), Report()).sessions:
-            yield member(session.row, next(iter(session.groups), None), str(path))
+def member(row: JsonObject, start: Outline, name: str, checked: bool = True) -> Member:
+    """Return a session as a member of its family; its first record tells a subagent from a fork.
 
-
-def member(row: JsonObject, first: list[JsonObject] | None, name: str) -> Member:
-    """Return a session as a member of its family; its first record tells a subagent from a fork."""
+    Canonical text need not be what a reader made of a log: there a subagent and a fork both count.
+    """
     parent = row.get("parent_session_id")
-    return Member(row["id"], parent if type(parent) is str else None, opening(row, first).spawned, name)
-
-
-def stream_members(source: LineSource) -> Iterator[Member]:
-    """Yield the sessions of a canonical stream. A row does not tell a subagent from a fork: both count."""
-    for line in source.lines_with(b'"session"'):
-        try:
-            row = decode_unproved(line, _ignore)
-        except NotJson:
-            continue
-        if type(row) is dict and row.get("kind") == "session" and type(row.get("id")) is str:
-            parent = row.get("parent_session_id")
-            yield Member(row["id"], parent if type(parent) is str else None, parent is not None, source.name)
-
-
-def _ignore(_: str) -> None:
-    """Duplicate keys are reported when the line is read in its turn."""
+    known = parent if type(parent) is str else None
+    return Member(row["id"], known, start.spawned if checked else parent is not None, name)
 
 
 def too_deep(family: Iterable[Member], target: str) -> dict[str, Diagnostic]:

@@ -59,13 +59,65 @@ class NewFile:
             # only with a directory named (it is not used) does Python ask the system to follow it.
             os.link(written, self.path, src_dir_fd=self._file.fileno(), follow_symlinks=self._named is None)
         except FileExistsError:
-            if not self.path.is_file() or not filecmp.cmp(written, self.path, shallow=False):
-                what = "a different file is already there; nothing was overwritten"
-                raise SourceFault(Diagnostic("output-exists", what, Span(str(self.path), 0), help=ELSEWHERE)) from None
+            _refuse_another(written, self.path)
         except OSError:
             if self._named is None or os.path.lexists(self.path):
                 raise
             os.rename(self._named, self.path)  # a file system without hard links
+
+
+class HeldFile:
+    """A file that is written now and gets its name later, or never: `release` gives it one. A failure leaves none.
+
+    `place` is what it is to be called, for whoever reads of a failure.
+    """
+
+    def __init__(self, folder: Path, place: str) -> None:
+        self._folder, self._place = folder, place
+
+    def __enter__(self) -> tuple[BinaryIO, Path]:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            handle, name = _named(self._folder)
+        except OSError as error:
+            raise failed(self._place, error) from None
+        self._file, self._path = os.fdopen(handle, "wb", _BUFFER), Path(name)
+        return self._file, self._path
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        try:
+            self._file.close()
+        except OSError as failure:
+            kind, error = OSError, failure
+        if kind is not None:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+            raise failed(self._place, error) from None
+
+
+def release(held: Path, path: Path) -> None:
+    """Give a held file its name, as `NewFile` does."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(held, path)
+        except FileExistsError:
+            _refuse_another(str(held), path)
+        except OSError:
+            if os.path.lexists(path):
+                raise
+            os.rename(held, path)  # a file system without hard links
+        with contextlib.suppress(FileNotFoundError):
+            held.unlink()
+    except OSError as error:
+        raise failed(path, error) from None
+
+
+def _refuse_another(written: str, path: Path) -> None:
+    if not path.is_file() or not filecmp.cmp(written, path, shallow=False):
+        what = "a different file is already there; nothing was overwritten"
+        raise SourceFault(Diagnostic("output-exists", what, Span(str(path), 0), help=ELSEWHERE)) from None
 
 
 def _nameless(folder: Path) -> int | None:

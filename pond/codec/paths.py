@@ -57,6 +57,12 @@ def belongs_beside(name: str, patterns: tuple[str, ...]) -> bool:
     return last not in _NO_NAME and any(folder == where and fnmatchcase(last, what) for where, what in pairs)
 
 
+def one_of(path: str, key: str) -> str:
+    """Return the path of one session out of a store with many: a file beside the store, named after both."""
+    stem, suffix = os.path.splitext(path)
+    return f"{stem}-{key.replace('/', '_').replace(os.sep, '_')}{suffix}"
+
+
 def plain_name(name: str) -> str:
     """Return the name that a compressed session file has when it is not compressed; any other name as it is."""
     return name.removesuffix(SUFFIX) if name.endswith(f".jsonl{SUFFIX}") else name

@@ -11,17 +11,20 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
-from pond.codec.convert import Order, Session, Written, write_canonical, write_native
+from pond.codec.forms import suffix_of
 from pond.codec.output import NewFile, failed
 from pond.codec.paths import own_place
 from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
+from pond.codec.session import Session, Written
 from pond.codec.writer import SideFile
+from pond.codec.writing import write_session
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.diagnostics.visible import STEERING
 from pond.model.json_text import JsonObject, NotJson, decode_unproved, encode
-from pond.model.marks import FORM, PATH, marks_of
+from pond.model.marks import PATH, marks_of
 
 CANONICAL_SUFFIX = ".canonical.jsonl"
 _LONGEST_NAME = 255  # bytes, on every file system in use
@@ -30,7 +33,7 @@ _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 
 
 def place_session(
-    session: Session, order: Order, target: Path, place: Path, report: Report, name: str,
+    session: Session, request: ConversionRequest, target: Path, place: Path, report: Report, name: str,
     dated: Callable[[], float | None],
 ) -> None:  # fmt: skip
     """Write a session to `place` in the directory `target`, and beside it what belongs there.
@@ -38,16 +41,12 @@ def place_session(
     Clients list their sessions by the files' dates: what goes to another client has that of its last message, what
     goes back to its own is `dated` by the caller, who is asked when it is written.
     """
-    written = Written([])
     with NewFile(inside(target, place)) as out:
-        if order.to == CANONICAL:
-            write_canonical(session, out)
-        else:
-            written = write_native(session, out, report, name)
+        written = write_session(session, request.to, out, report, name)
         refuse_empty(out, session.row["id"], name)
-    place_beside(place, written, layout(session, order), report)
-    if order.to != CANONICAL and not session.foreign:
-        _date(place, dated())
+    place_beside(place, written, layout(session, request), report)
+    if request.to != CANONICAL and not session.foreign:
+        date_file(place, dated())
 
 
 def refuse_empty(out: BinaryIO, session_id: str, name: str) -> None:
@@ -67,11 +66,11 @@ def place_beside(place: Path, written: Written, in_layout: str, report: Report) 
             with NewFile(safe_beside(place, extra.name)) as out:
                 out.write(extra.data)
     if lines := [extra for extra in written.beside if extra.shared]:
-        _list(place, lines, in_layout, report)
-    _date(place, seconds(written.time))
+        list_session(place, lines, in_layout, report)
+    date_file(place, seconds(written.time))
 
 
-def _list(place: Path, lines: list[SideFile], in_layout: str, report: Report) -> None:
+def list_session(place: Path, lines: list[SideFile], in_layout: str, report: Report) -> None:
     """Add lines about a session to its client's list, unless that names the session already: it knows better."""
     if not in_layout or not place.as_posix().endswith(f"/{in_layout}"):
         what = f"`{lines[0].name}`, which names the session, belongs into the client's home and was not written"
@@ -109,7 +108,8 @@ def seconds(time: str) -> float | None:
     return None
 
 
-def _date(place: Path, seconds: float | None) -> None:
+def date_file(place: Path, seconds: float | None) -> None:
+    """Let a file be as old as what it holds; None is nothing that is known."""
     if seconds is not None:
         with contextlib.suppress(OSError, OverflowError):
             os.utime(place, (seconds, seconds))
@@ -118,17 +118,16 @@ def _date(place: Path, seconds: float | None) -> None:
 # --- names -----------------------------------------------------------------------------------------------------------
 
 
-def layout(session: Session, order: Order) -> str:
+def layout(session: Session, request: ConversionRequest) -> str:
     """Return where the session's file lies in its client's own layout, from stored facts; never outside the target.
 
     Raise SourceFault where the stored path is none that the client would give a session. Canonical text is nobody's
     settings: it takes any place.
     """
-    marks = marks_of(session.row["options"])
-    suffix = ".json" if marks.get(FORM) == "document" else ".jsonl"
-    stored = marks.get(PATH) or _one_name(session.row["id"]) + suffix
+    suffix = suffix_of(session.row)
+    stored = marks_of(session.row["options"]).get(PATH) or _one_name(session.row["id"]) + suffix
     text = stored.replace(os.sep, "/")
-    if order.to != CANONICAL:
+    if request.to != CANONICAL:
         owner = adapter(session.row["source_agent"])
         text = own_place(text, owner.module.FILES, owner.module.IGNORES)
         if text is None:
@@ -146,9 +145,9 @@ def _misplaced(stored: str, client: str, session_id: str) -> SourceFault:
     return SourceFault(Diagnostic("output-place", what, Span(session_id, 0)))
 
 
-def as_written(place: str, order: Order) -> str:
+def as_written(place: str, request: ConversionRequest) -> str:
     """Return a session's place under the name it has in the form it is written in."""
-    if order.to != CANONICAL:
+    if request.to != CANONICAL:
         return place
     folder, slash, name = place.rpartition("/")
     return folder + slash + _fitting(os.path.splitext(name)[0] + CANONICAL_SUFFIX)

@@ -36,7 +36,6 @@ from pond.model.marks import AS, FILE, MAP, POND, SEQ
 
 if TYPE_CHECKING:  # a conversion takes no mark
     from pond.codec.prompts import Prompts
-    from pond.codec.resume import Mark
 
 VALUE, BESIDE = "value", "beside"
 _digest = xxhash.xxh3_64_digest
@@ -302,15 +301,6 @@ class SessionReader:
 
     def _blocks(self) -> Iterator[Block]:
         return self.source.blocks()
-
-    def mark(self) -> Mark | None:
-        """Return where a later reading can go on, when all records are read; None where it has to begin anew.
-
-        Only a reader that was told so when it was made `marks` what that takes.
-        """
-        from pond.codec.resume import mark_of
-
-        return mark_of(self)
 
     def place(self) -> tuple[int, int]:
         """Return the offset and the line of the record being read."""

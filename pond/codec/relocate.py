@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
-from pond.codec.convert import Session
-from pond.codec.foreign import lowering_of, others_of
 from pond.codec.registry import adapter, clients
+from pond.codec.relatives import lowering_of
 from pond.codec.report import Report
+from pond.codec.session import Origin, Session
 from pond.model.json_text import Json, JsonObject
 from pond.model.marks import PATH, marks_of
 
@@ -52,8 +51,7 @@ def relocated(session: Session, paths: tuple[tuple[str, str], ...], report: Repo
     """Return the session as if it had run below the new directories."""
     way = Relocation(paths)
     row = way.event(session.row)
-    old, new = session.row["project"], row["project"]
-    moved = _place_moved(session.row["source_agent"], old, new)
+    moved = _place_moved(session.row["source_agent"], session.row["project"], row["project"])
     marks = marks_of(row["options"])
     if type(marks.get(PATH)) is str:
         marks[PATH] = moved(marks[PATH])
@@ -63,13 +61,32 @@ def relocated(session: Session, paths: tuple[tuple[str, str], ...], report: Repo
             yield [way.event(event) for event in events]
         report.moved += way.changed
 
-    def recall(message_id: str) -> list[JsonObject]:
-        return [way.event(event) for event in session.recall(message_id)]
-
     def others(session_id: str) -> Iterator[Session]:
-        return (relocated(other, paths, report) for other in others_of(session, session_id))
+        return (relocated(other, paths, report) for other in session.origin.others(session_id))
 
-    return replace(session, row=row, groups=groups(), recall=recall, others=others, reading=None, moved=moved)
+    return Session(row, groups(), _Relocated(session.origin, way, others, moved))
+
+
+class _Relocated(Origin):
+    """Where a session comes from, with its paths moved. Its records are never taken as they stand."""
+
+    def __init__(
+        self, origin: Origin, way: Relocation, others: Callable[[str], Iterator[Session]], moved: Callable[[str], str]
+    ) -> None:  # fmt: skip
+        self.checked, self._origin, self._way = origin.checked, origin, way
+        self._others, self._moved = others, moved
+
+    def recall(self, message_id: str) -> list[JsonObject]:
+        return [self._way.event(event) for event in self._origin.recall(message_id)]
+
+    def place(self) -> tuple[int, int]:
+        return self._origin.place()
+
+    def others(self, session_id: str) -> Iterator[Session]:
+        return self._others(session_id)
+
+    def moved(self, place: str) -> str:
+        return self._moved(place)
 
 
 def _place_moved(client: str, old: str, new: str) -> Callable[[str], str]:

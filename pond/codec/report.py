@@ -11,6 +11,7 @@ from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.span import Span
 
 if TYPE_CHECKING:  # most conversions lose nothing
+    from pond.codec.lineage import Member
     from pond.portable.loss import Losses
 
 # A broken file can have a fault on every line; each kind is shown this often per file and counted beyond.
@@ -40,7 +41,7 @@ class Report:
     losses: list[Losses] = field(default_factory=list)  # one for each session that went to another client
     resumes: list[Resume] = field(default_factory=list)  # how to go on with each
     moved: int = 0  # values in which a path got another name
-    deferred: bool = False  # nothing was done yet
+    members: list[Member] = field(default_factory=list)  # sessions that go to another client, with their families
     cut_off: tuple[str, str, int] | None = None  # code, file and line of a last line that has no line feed and no value
     _places: dict[tuple[str, str, str], int] = field(default_factory=dict)
     _counts: dict[int, int] = field(default_factory=dict)

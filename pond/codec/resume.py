@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import xxhash
@@ -18,10 +18,11 @@ import xxhash
 from pond.codec.reader import Calls, SessionReader, SessionReading
 from pond.codec.registry import Adapter
 from pond.codec.report import Report
-from pond.codec.source import Block, LineSource, Source, whole_line
+from pond.codec.source import Block, Cursor, NeedsWhole, Source
 from pond.model.json_text import JsonObject
 
-_FORM = 2  # of a mark; one that was written in another form is not looked into
+_FORM = 3  # of a mark; one that was written in another form is not looked into
+_OFFSETS = 2  # the form before, when every source was a file of lines: its cursor was called an offset
 _MOST_CALLS = 1_000
 _LONGEST_CALL = 400  # characters of an id and a name
 _EARLIER = -1  # the place of a record that stands before the mark
@@ -29,16 +30,12 @@ _DIGEST = 16  # letters
 _DERIVED = re.compile(r"([0-9a-f]{16})\.([0-9]{1,9})")
 
 
-class NeedsWhole(Exception):
-    """Only a reading of the whole file can tell; says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class Mark:
     """Where a reading ended, and what it has to remember to go on there."""
 
-    offset: int  # bytes taken; a last line that was cut off is not among them
-    lines: int  # that ended with a line feed before `offset`
+    cursor: Cursor  # behind what was taken, for the source to go on from; a last line that was cut off is not taken
+    lines: int  # that were complete before it
     records: int
     derived: int  # ids made from content
     basis: str  # digest of what else decides: the session's facts and the mapping's number
@@ -53,9 +50,12 @@ class Mark:
     @classmethod
     def from_json(cls, value: JsonObject) -> Mark:
         """Return the mark that `as_json` made a value of; raise NeedsWhole for one of another form."""
-        if value.get("form") != _FORM:
+        fields = {name: field for name, field in value.items() if name != "form"}
+        if value.get("form") == _OFFSETS:
+            fields["cursor"] = fields.pop("offset")
+        elif value.get("form") != _FORM:
             raise NeedsWhole("the mark has another form")
-        return cls(**{name: field for name, field in value.items() if name != "form"})
+        return cls(**fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +69,16 @@ class Resume:
 
 def mark_of(reader: SessionReader) -> Mark | None:
     """Return the mark of a reading that took all records; what is written anew as a whole has none."""
-    source, context, observer = reader.source, reader.context, reader.observer
-    if not isinstance(source, LineSource) or source.compressed:
+    context, observer = reader.context, reader.observer
+    ended = reader.source.cursor(reader.fault, context.place)
+    if ended is None:
         return None
     assert reader.ended, "a mark is taken after the last record"
     assert isinstance(context.calls, Calls), "the reader was not told that it marks"
-    offset, lines = source.end
-    if reader.fault > lines:  # the last line has no line feed and is no JSON: it is taken when it is complete
-        offset = context.place
+    cursor, lines = ended
     state = observer.state() if observer is not None else None
     prompts = reader.prompts.state() if reader.prompts is not None else None
-    return Mark(offset, lines, reader.taken, context.derived(), reader.basis, _open(context.calls), state, prompts)
+    return Mark(cursor, lines, reader.taken, context.derived(), reader.basis, _open(context.calls), state, prompts)
 
 
 def _open(calls: Calls) -> dict[str, str]:
@@ -102,8 +101,8 @@ class ResumedReader(SessionReader):
     def __init__(
         self, adapter: Adapter, source: Source, report: Report, project: str | None, resume: Resume
     ) -> None:  # fmt: skip
-        if not isinstance(source, LineSource):
-            raise NeedsWhole("a document is written anew as a whole")
+        if source.cursor(0, 0) is None:
+            raise NeedsWhole("a document, or what is compressed, is written anew as a whole")
         super().__init__(adapter, source, report, project, known=resume.session_row)
         self._mark = mark = resume.mark
         if self.basis != mark.basis:
@@ -119,21 +118,7 @@ class ResumedReader(SessionReader):
                 raise NeedsWhole("what is to be remembered is not what was, or it was too much") from None
 
     def _blocks(self) -> Iterator[Block]:
-        return _tail(self.source, self._mark)
-
-
-def _tail(source: Source, mark: Mark) -> Iterator[Block]:
-    """Return the lines after the mark; raise NeedsWhole where the line that ended there without a line feed goes on."""
-    assert isinstance(source, LineSource)
-    try:
-        at_line = source.begins_line(mark.offset)
-    except EOFError:
-        raise NeedsWhole("the file is shorter than what was read of it") from None
-    blocks = source.blocks(mark.offset, mark.lines)
-    opening = [*islice(blocks, 1)]
-    if opening and not at_line and whole_line(opening[0][2][0]) is not None:
-        raise NeedsWhole("the last line was not complete when it was read")
-    return chain(opening, blocks)
+        return self.source.after(self._mark.cursor, self._mark.lines)
 
 
 class _OpenCalls(Calls):

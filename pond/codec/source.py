@@ -1,46 +1,50 @@
-"""Where records come from: a file of JSON lines, or one JSON document, behind the same three questions.
+"""The seam between clients' stores and the engine: what a source of records can be asked, whatever keeps them.
 
-The seam carries no assumption about the transport (adapter-transport-agnostic-seam): a source has lines, can give a
-line again by its offset, and knows what to call itself.
+A source holds the records of one session, or canonical text. Nothing above it knows a byte offset or a suffix
+(adapter-transport-agnostic-seam): a place is a number that only its source understands, and so is a cursor. Records are
+JSON text here, one line each: the fast roads of the engine compare and pass on text. `codec/lines.py`,
+`codec/document.py` and `codec/kept.py` implement it; the last one serves what an adapter brings along in its folder.
 """
 
 from __future__ import annotations
 
-import os
-import stat
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from itertools import accumulate, islice
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Protocol
 
 from pond.codec.report import Report
-from pond.diagnostics.diagnostic import Diagnostic, SourceFault
-from pond.diagnostics.span import Span
-from pond.model.json_text import NOT_PLAIN, Json, JsonObject, NotJson, decode, decode_plain, decode_unproved, encode
+from pond.model.json_text import NOT_PLAIN, Json, NotJson, decode_plain, decode_unproved
 
-_BOM = b"\xef\xbb\xbf"
-_WIDE = (b"\xff\xfe", b"\xfe\xff")
-_CHUNK = 1 << 16
-_SEARCH = 1 << 18
-_BLOCK = 1 << 15  # bytes of lines taken at once
-HEAD = 1 << 16  # bytes of a file that count as its beginning
-BUFFER = 1 << 18
-LARGEST_DOCUMENT = 1 << 28  # bytes: it is in memory as a whole
 BEGINNING = 8  # records
 NOT_JSON = object()
-_BLANK = b"\r\n \t"
+BLANK = b"\r\n \t"
 
 
-# The number of its first line, the offset of each (and more), and the lines.
+# The number of its first line, the place of each (and more), and the lines.
 Block = tuple[int, Iterable[int], list[bytes]]
+Cursor = Json  # where a reading ended; only the source that gave it understands it
+
+
+class NeedsWhole(Exception):
+    """Only a reading of the whole source can tell; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a store shows a source without reading it: how much there is, and a number that changes when it does."""
+
+    size: int = 0
+    stamp: int = 0
 
 
 def whole_line(raw: bytes) -> bytes | None:
     """Return a line without blanks around it, and with its line feed; None where it is blank."""
     if raw[-2:] == b"}\n":
         return raw  # as it is: no copy on the common road
-    text = raw.strip(_BLANK)
+    text = raw.strip(BLANK)
     return text + b"\n" if text else None
 
 
@@ -50,21 +54,22 @@ class Source(Protocol):
     name: str
     path: Path | None
     form: str
+    key: str  # which of the sessions of its store it is; empty where that holds one
 
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
-        """Yield (offset, line number, text) for every line that is not blank; the text ends with its line feed."""
+        """Yield (place, line number, text) for every line that is not blank; the text ends with its line feed."""
 
     def blocks(self) -> Iterator[Block]:
         """Yield the lines as they are, many at a time; `whole_line` says what `lines` makes of each."""
 
-    def line_at(self, offset: int) -> bytes:
-        """Return the line that `lines` gave with this offset."""
+    def line_at(self, place: int) -> bytes:
+        """Return the line that `lines` gave with this place."""
 
     def lines_with(self, needle: bytes) -> Iterator[bytes]:
         """Yield the lines that contain `needle`."""
 
-    def head(self, start: int) -> bytes:
-        """Return the first bytes from `start` on, to see what the first lines are about; nobody reads on meanwhile."""
+    def head_lines(self, may_hold: Callable[[bytes], bool]) -> Iterator[bytes]:
+        """Yield the lines near the beginning, unless what follows the first ones cannot hold what is looked for."""
 
     def first_lines(self) -> list[bytes]:
         """Return the first lines, to look at."""
@@ -73,15 +78,68 @@ class Source(Protocol):
         """Yield the value of each of the first lines, to look at; NOT_JSON where it has none."""
 
     def take_values(self) -> dict[int, Json]:
-        """Return what `decode_plain` gave for the first lines, by their offsets, to keep; the source forgets it."""
+        """Return what `decode_plain` gave for the first lines, by their places, to keep; the source forgets it."""
+
+    def cursor(self, fault: int, place: int) -> tuple[Cursor, int] | None:
+        """Return, when all lines were read, where a later reading goes on, and how many lines were complete by then.
+
+        The line with the number `fault`, at `place`, is the last one that could not be read: one that is still being
+        written is taken when it is complete. None where a later reading has to begin anew.
+        """
+
+    def after(self, cursor: Cursor, lines: int) -> Iterator[Block]:
+        """Yield the lines after a cursor, which so many lines precede; raise NeedsWhole where it leads nowhere."""
 
 
-class _Beginning(ABC):
+class Opened(ABC):
+    """A source that is open: gives its records, and tells whether they are those that were there before."""
+
+    def __init__(self, name: str, path: Path | None, key: str = "", client: str | None = None) -> None:
+        self.name, self.path = name, path  # what diagnostics call it, and the file it stands in
+        self.key = key  # which of the sessions of its store it is; empty where that holds one
+        self.client = client  # whose it is, where the store itself says so
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of it."""
+
+    @abstractmethod
+    def sources(self, report: Report) -> Iterator[Source]:
+        """Yield the ways to see its records, the likeliest first."""
+
+    @abstractmethod
+    def look(self) -> Look:
+        """Return how the store shows it."""
+
+    @abstractmethod
+    def end(self) -> Cursor:
+        """Return the cursor behind all that was there when it was opened."""
+
+    @abstractmethod
+    def digest(self, cursor: Cursor) -> str:
+        """Return a digest of what stands before a cursor; it costs the same for much and for little."""
+
+    @abstractmethod
+    def size_before(self, cursor: Cursor) -> int:
+        """Return how much stands before a cursor, as `look` counts it."""
+
+    @abstractmethod
+    def has_record(self) -> bool:
+        """Tell whether a whole record is in it: one that is being written may have none yet."""
+
+
+class Beginning(ABC):
     """The first lines of a source, read and decoded once: for all who look at them, and for the reader after them."""
 
     def __init__(self) -> None:
         self._first: list[bytes] | None = None
-        self._offsets: list[int] = []
+        self._places: list[int] = []
         self._values: list[Json] = []  # what `decode_plain` gave for as many of them as somebody looked at
 
     @abstractmethod
@@ -91,7 +149,7 @@ class _Beginning(ABC):
     def first_lines(self) -> list[bytes]:
         if self._first is None:
             opening = list(islice(self.lines(), BEGINNING))
-            self._first, self._offsets = [line for _, _, line in opening], [offset for offset, _, _ in opening]
+            self._first, self._places = [line for _, _, line in opening], [place for place, _, _ in opening]
         return self._first
 
     def first_values(self) -> Iterator[Json]:
@@ -102,167 +160,20 @@ class _Beginning(ABC):
                 # The first one most often says whose file it is. Whoever wants to know more looks at all of them.
                 values += map(decode_plain, lines[index:] if index else lines[:1])
             value = values[index]
-            yield value if value is not NOT_PLAIN else _value_of(line)
+            yield value if value is not NOT_PLAIN else value_of(line)
 
     def take_values(self) -> dict[int, Json]:
-        taken = dict(zip(self._offsets, self._values, strict=False))  # not all were looked at
-        self._first, self._offsets, self._values = None, [], []
+        taken = dict(zip(self._places, self._values, strict=False))  # not all were looked at
+        self._first, self._places, self._values = None, [], []
         return taken
 
 
-def _value_of(line: bytes) -> Json:
+def value_of(line: bytes) -> Json:
     try:
-        return decode_unproved(line, _ignore)
+        return decode_unproved(line, ignore_duplicate)
     except NotJson:
         return NOT_JSON
 
 
-def _ignore(_: str) -> None:
+def ignore_duplicate(_: str) -> None:
     """Duplicate keys are reported when the line is read in its turn."""
-
-
-class LineSource(_Beginning):
-    """A file of JSON lines. Reads line by line: memory is bounded by the longest line."""
-
-    form = "lines"
-
-    def __init__(self, file: BinaryIO, name: str, path: Path | None, *, compressed: bool = False) -> None:
-        super().__init__()
-        self.name, self.path = name, path
-        self.end = (0, 0)  # after `lines`: the offset behind the last one, and how many ended with a line feed
-        self.compressed = compressed  # `file` is the text of a compressed one: no offset in it means anything later
-        self._file = file
-
-    def lines(self) -> Iterator[tuple[int, int, bytes]]:
-        for first, offsets, block in self.blocks():
-            for number, (offset, raw) in enumerate(zip(offsets, block, strict=False), first):
-                if (line := whole_line(raw)) is not None:
-                    yield offset, number, line
-
-    def blocks(self, start: int = 0, before: int = 0) -> Iterator[Block]:
-        """Yield the lines, as `Source` says, from the offset `start` on; `before` so many lines have ended there."""
-        file = self._file
-        file.seek(0)
-        head = file.read(4)
-        # Zeros alone are no text of any width: a file system that lost a block gives such lines, among others.
-        if head[:2] in _WIDE or (head[1::2] == b"\0\0") != (head[::2] == b"\0\0"):
-            raise SourceFault(Diagnostic("source-encoding", "expected UTF-8, found UTF-16 text", Span(self.name, 0)))
-        offset, ended = start or (len(_BOM) if head.startswith(_BOM) else 0), before
-        file.seek(offset)
-        while block := file.readlines(_BLOCK):
-            yield ended + 1, accumulate(map(len, block), initial=offset), block
-            offset += sum(map(len, block))
-            ended += len(block)
-            if (last := block[-1])[-1:] != b"\n":
-                ended -= 1
-                offset -= 0 if last.strip(_BLANK) else len(last)
-                break  # whoever writes the file may go on with this line: what follows now is none of its own
-        self.end = offset, ended
-
-    def begins_line(self, offset: int) -> bool:
-        """Tell whether a line begins at `offset`; raise EOFError where the file is shorter than that."""
-        if offset == 0:
-            return True
-        last = os.pread(self._file.fileno(), 1, offset - 1)
-        if not last:
-            raise EOFError
-        return last == b"\n"
-
-    def head(self, start: int) -> bytes:
-        self._file.seek(start)
-        return self._file.read(HEAD - start)  # from the buffer, which the first lines have filled
-
-    def line_at(self, offset: int) -> bytes:
-        return next(self.lines_from(offset))[1]
-
-    def lines_with(self, needle: bytes) -> Iterator[bytes]:
-        file = self._file
-        file.seek(0)
-        while chunk := file.read(_SEARCH):
-            chunk += file.readline()  # whole lines only
-            if needle in chunk:
-                yield from (line.strip(_BLANK) for line in chunk.split(b"\n") if needle in line)
-
-    def lines_from(self, offset: int) -> Iterator[tuple[int, bytes]]:
-        """Yield (offset, line) from `offset` on; the position of `lines` does not move."""
-        start, begun = offset, []  # a long line comes in many pieces: they are put together once
-        while chunk := os.pread(self._file.fileno(), _CHUNK, offset):
-            offset += len(chunk)
-            first, *more = chunk.split(b"\n")
-            begun.append(first)
-            for piece in more:
-                line = b"".join(begun)
-                if text := line.strip(_BLANK):
-                    yield start, text
-                start += len(line) + 1
-                begun = [piece]
-        if text := b"".join(begun).strip(_BLANK):
-            yield start, text
-
-
-class DocumentSource(_Beginning):
-    """One JSON document `{head…, items: […]}`: its head is the first record, each item one more."""
-
-    form = "document"
-
-    def __init__(self, document: JsonObject, items_key: str, name: str, path: Path | None) -> None:
-        super().__init__()
-        self.name, self.path = name, path
-        items = document.pop(items_key)
-        self._lines = [encode(document), *map(encode, items)]
-
-    def lines(self) -> Iterator[tuple[int, int, bytes]]:
-        for index, line in enumerate(self._lines):
-            yield index, index + 1, line + b"\n"
-
-    def blocks(self) -> Iterator[Block]:
-        yield 1, range(len(self._lines)), [line + b"\n" for line in self._lines]
-
-    def line_at(self, offset: int) -> bytes:
-        return self._lines[offset]
-
-    def lines_with(self, needle: bytes) -> Iterator[bytes]:
-        return (line for line in self._lines if needle in line)
-
-    def head(self, start: int) -> bytes:
-        return b"\n".join(self._lines)[start:]
-
-
-def may_be_document(file: BinaryIO) -> bool:
-    """Tell whether a file may be one JSON object: it begins like one, and its first line alone is not all of one."""
-    file.seek(0)
-    if file.read(256).lstrip(_BOM + _BLANK)[:1] != b"{":
-        return False
-    file.seek(0)
-    first = file.readline(LARGEST_DOCUMENT)
-    return _value_of(first.removeprefix(_BOM)) is NOT_JSON or not any(line.strip(_BLANK) for line in file)
-
-
-def open_document(
-    text: bytes, keys: tuple[str, str], name: str, path: Path | None, report: Report
-) -> DocumentSource | None:
-    """Return the document source, where `text` is one JSON object with the two keys; None where it is not."""
-
-    def duplicate(key: str) -> None:
-        report.error("source-duplicate-key", f"`{key}` stands twice in one object", name, 1)
-
-    head_key, items_key = keys
-    try:
-        value = decode(text.strip().removeprefix(_BOM), duplicate)
-    except NotJson:
-        return None
-    if type(value) is dict and head_key in value and type(value.get(items_key)) is list:
-        return DocumentSource(value, items_key, name, path)
-    return None
-
-
-def open_regular(path: Path) -> BinaryIO:
-    """Open a regular file; raise SourceFault for anything else, without ever blocking on a pipe."""
-    try:
-        mode = os.stat(path).st_mode
-        if not stat.S_ISREG(mode):
-            raise SourceFault(Diagnostic("source-not-a-file", "expected a regular file", Span(str(path), 0)))
-        return open(path, "rb", buffering=BUFFER)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise SourceFault(Diagnostic("source-unreadable", reason, Span(str(path), 0))) from None

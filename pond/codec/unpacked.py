@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
-from pond.codec.source import BUFFER
+from pond.codec.files import BUFFER
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.compressed import is_compressed, unpacked
@@ -23,7 +23,6 @@ class Unpacked(io.BufferedRandom):
     """The text of a compressed file, in a file without a name."""
 
     fault: Diagnostic | None = None  # why this is not all of it
-    found: os.stat_result | None = None  # the compressed file, where it is one
 
 
 def plain(file: BinaryIO, name: str) -> BinaryIO:
@@ -36,8 +35,7 @@ def plain(file: BinaryIO, name: str) -> BinaryIO:
     with file:
         text = Unpacked(tempfile.TemporaryFile(prefix="pond-", buffering=0), BUFFER)  # noqa: SIM115 - the caller closes it
         try:
-            text.found = os.fstat(file.fileno())
-            _fill(text, unpacked(file), text.found.st_size, name)
+            _fill(text, unpacked(file), os.fstat(file.fileno()).st_size, name)
         except BaseException:
             text.close()
             raise
@@ -64,9 +62,3 @@ def _fill(text: Unpacked, pieces: Iterator[bytes], size: int, name: str) -> None
 def _reason(error: OSError) -> str:
     cut = "truncated" in str(error).lower()
     return f"the compressed data {'ends too soon' if cut else 'is damaged'}; the text before that was read"
-
-
-def stat_of(file: BinaryIO) -> os.stat_result:
-    """Return how the file system shows an open file; of one that was unpacked, the compressed one."""
-    found = file.found if isinstance(file, Unpacked) else None
-    return os.fstat(file.fileno()) if found is None else found

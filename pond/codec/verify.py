@@ -12,17 +12,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
-from pond.codec.batch import Job
-from pond.codec.convert import Order, Session, open_input, write_canonical, write_native
+from pond.codec.document import DOCUMENT
+from pond.codec.finding import Found
+from pond.codec.kept import OpenSession, held_by
+from pond.codec.openfile import OpenFile
+from pond.codec.opening import Input, open_input
 from pond.codec.paths import beside
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
-from pond.codec.source import open_regular
+from pond.codec.request import ConversionRequest
+from pond.codec.session import Session
+from pond.codec.source import Opened
 from pond.codec.surprise import contained
-from pond.codec.unpacked import plain
 from pond.codec.writer import SideFile
+from pond.codec.writing import write_canonical, write_native
 from pond.model.equal import first_difference, same
 from pond.model.json_text import Json, NotJson, decode_strictly
 
@@ -41,50 +46,60 @@ class Verdict:
     report: Report = field(default_factory=Report)
 
 
-def verify_job(job: Job, client: str | None = None, project: str | None = None) -> Verdict:
+def verify_job(job: Found, client: str | None = None, project: str | None = None) -> Verdict:
     """Take one file through canonical and back and compare every record; differences are in the report."""
     verdict = Verdict()
     report = verdict.report
     report.files = 1
-    with contained(report, job.name), job.open() as file:
-        _verify(job, file, Order(CANONICAL, client, project), verdict)
+    with contained(report, job.name), job.open() as opened:
+        _verify(job, opened, ConversionRequest(CANONICAL, client, project), verdict)
     return verdict
 
 
-def _verify(job: Job, file: BinaryIO, order: Order, verdict: Verdict) -> None:
+def _verify(job: Found, opened: Opened, request: ConversionRequest, verdict: Verdict) -> None:
     report = verdict.report
-    source = open_input(file, job.name, job.path, order, report)
+    source = open_input(opened, request, report)
     verdict.client = source.client
     if source.client == CANONICAL:
         return
-    with tempfile.TemporaryFile() as middle, tempfile.TemporaryFile() as restored:
+    with tempfile.TemporaryFile() as middle, tempfile.NamedTemporaryFile(prefix="pond-") as restored:
         for session in source.sessions:
             write_canonical(session, middle)
         quiet = Report()
         side: list[SideFile] = []
         for session in _again(middle, job.name, quiet):
-            side += write_native(session, restored, quiet, job.name).beside
+            side += write_native(session, cast(BinaryIO, restored), quiet, job.name).beside
         report.diagnostics += [d for d in quiet.diagnostics if d.severity == "error"]
-        _compare(job.name, file, restored, source.source.form == "document", verdict)
+        restored.flush()
+        with _opened_again(restored.name, source) as back:
+            _compare(job.name, _strict(opened, source.source.form), _strict(back, source.source.form), verdict)
         _compare_side(job.path, source.client, side, report)
+
+
+def _opened_again(path: str, source: Input) -> Opened:
+    """Return what was restored, open: a file, or the one session of a store."""
+    if source.source.key:
+        ((key, _),) = held_by(source.client, Path(path))
+        return OpenSession(source.client, Path(path), key, path)
+    return OpenFile(open(path, "rb"), path, None)
 
 
 def compare(path: Path, verdict: Verdict, restored: BinaryIO, side: list[SideFile], *, further: bool) -> None:
     """Compare a file, and those beside it, with what was restored of it; `further`, that goes on after its end."""
-    with contained(verdict.report, str(path)), plain(open_regular(path), str(path)) as file:
-        _compare(str(path), file, restored, path.suffix == ".json", verdict, further=further)
+    form = DOCUMENT if path.suffix == ".json" else ""
+    with contained(verdict.report, str(path)), Found(path, str(path)).open() as opened:
+        left, right = _strict(opened, form), _strict(OpenFile(restored, str(path), None), form)
+        _compare(str(path), left, right, verdict, further=further)
         _compare_side(path, verdict.client, side, verdict.report)
 
 
 def _again(middle: BinaryIO, name: str, report: Report) -> Iterator[Session]:
-    return open_input(middle, name, None, Order(CANONICAL, CANONICAL), report).sessions
+    return open_input(OpenFile(middle, name, None), ConversionRequest(CANONICAL, CANONICAL), report).sessions
 
 
-def _strict(file: BinaryIO, document: bool) -> Iterator[tuple[int, Json]]:
+def _strict(opened: Opened, form: str) -> Iterator[tuple[int, Json]]:
     """Yield (line, value) for every line that is JSON, as the standard library reads it; a document is one value."""
-    file.seek(0)
-    lines = [file.read()] if document else file
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(_texts(opened, form), 1):
         text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
         if not text.strip():
             continue
@@ -94,11 +109,22 @@ def _strict(file: BinaryIO, document: bool) -> Iterator[tuple[int, Json]]:
             continue  # the reader reported it as a fault; there is nothing to compare
 
 
+def _texts(opened: Opened, form: str) -> Iterator[bytes]:
+    """Yield the text of each record without the engine's readers; that of a store only its own part can give."""
+    if isinstance(opened, OpenFile):
+        opened.file.seek(0)
+        yield from [opened.file.read()] if form == DOCUMENT else opened.file
+        return
+    for source in opened.sources(Report()):
+        yield from (line for _, _, line in source.lines())
+
+
 def _compare(
-    name: str, source: BinaryIO, restored: BinaryIO, document: bool, verdict: Verdict, *, further: bool = False
-) -> None:
+    name: str, source: Iterator[tuple[int, Json]], restored: Iterator[tuple[int, Json]], verdict: Verdict, *,
+    further: bool = False,
+) -> None:  # fmt: skip
     shown = 0
-    for left, right in zip_longest(_strict(source, document), _strict(restored, document), fillvalue=(0, _GONE)):
+    for left, right in zip_longest(source, restored, fillvalue=(0, _GONE)):
         number, value = left
         if value is _GONE and further:
             return

@@ -1,147 +1,236 @@
-"""Work spread over forked processes, as cheap to begin as the system's own `fork`.
+"""Work in forked processes, as cheap to begin as the system's own `fork`: for conversions, proofs and the lake.
 
 The standard library's pool takes longer to import and to start than a small store to convert. A forked process has the
-work already; what travels is one number on the way there and one result on the way back.
+work already; what travels are tasks on the way there and frames on the way back. A process that is ahead waits until
+its frames are taken, so memory is bounded by a pipe and not by the sources.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import pickle
 import select
 import signal
-import tempfile
-from array import array
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 Result = TypeVar("Result")
 Spread: TypeAlias = Generator[Result | object, None, None]
-DIED = object()  # the result of work whose process did not live to tell
+Work: TypeAlias = Callable[[Any], Iterator[Any]]
+DIED = object()  # what comes of a task whose process did not live to finish it
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
-_NUMBER = array("q").itemsize
-_CHUNK = 1 << 16
+_LENGTH = 8
+_CHUNK = 1 << 20
+_AHEAD = 1 << 20  # bytes that a process may be ahead, where the system lets a pipe hold so many
+
+
+class Pool:
+    """A few processes that do `work`, which yields frames for a task; close it to end them.
+
+    They are forked when the pool is made: whoever loads what runs threads of its own does so afterwards, and cannot
+    have them `renewed` when they die.
+    """
+
+    def __init__(self, work: Work, count: int, *, renewed: bool = False) -> None:
+        self._work, self._renewed = work, renewed
+        self._members: dict[int, _Member] = {}  # by the pipe that its frames come by
+        gc.freeze()  # what is here stays here: the collector of a child need not touch, and so copy, it
+        self._start(count)
+
+    def run(self, tasks: Iterator[Any], is_near: Callable[[Any], bool] = lambda _: False) -> Iterator[tuple[Any, Any]]:
+        """Yield (task, frame) as frames come; None is a task's last frame, DIED where its process died.
+
+        An exception among the frames is what ended the work on the task. Where a task is near, and where no process is
+        left, the work is done here.
+        """
+        idle = [*self._members.values()]
+        busy: dict[int, _Member] = {}
+        while True:
+            near = _hand_out(tasks, idle, busy, is_near)
+            if near is None and not busy:
+                return
+            for pipe in select.select(list(busy), [], [])[0] if near is None else ():
+                member = busy[pipe]
+                task = member.task
+                for frame, last in member.arrived():
+                    if last:
+                        del busy[pipe]
+                        idle += [member] if frame is not DIED else self._replaced(member)
+                        near = near or _hand_out(tasks, idle, busy, is_near)  # whoever takes the frame may take long
+                    if frame is not None:
+                        yield task, frame
+                    if last and frame is not DIED:
+                        yield task, None
+            if near is not None:
+                yield from ((near, frame) for frame, _ in _answer(self._work, near) if frame is not None)
+                yield near, None
+
+    def _replaced(self, member: _Member) -> list[_Member]:
+        del self._members[member.frames]
+        member.close()
+        return self._start(1) if self._renewed else []
+
+    def _start(self, count: int) -> list[_Member]:
+        """Start processes and take them among the members.
+
+        A signal waits until every process is known here, and knows there what to do about it.
+        """
+        held: set[int] = {*signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)} if count else set()
+        started = []
+        try:
+            for _ in range(count):
+                member = _Member(self._work, held)
+                self._members[member.frames] = member
+                started.append(member)
+        finally:
+            if count:
+                signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        return started
+
+    def close(self) -> None:
+        """End the processes, whatever they are doing: they unwind it and say nothing."""
+        gc.unfreeze()
+        members, self._members = self._members, {}
+        for member in members.values():
+            member.close()
+
+
+def _hand_out(
+    tasks: Iterator[Any], idle: list[_Member], busy: dict[int, _Member], is_near: Callable[[Any], bool]
+) -> Any:  # fmt: skip
+    """Give tasks to the processes that have none; return one that is to be done here."""
+    while (idle or not busy) and (task := next(tasks, None)) is not None:
+        if not idle or is_near(task):
+            return task
+        member = idle.pop()
+        busy[member.frames] = member
+        member.begin(task)
+    return None
+
+
+class _Member:
+    """One process: the pipe that tasks go by, and the one that frames come by."""
+
+    def __init__(self, work: Work, held: set[int]) -> None:
+        taking, self._tasks = os.pipe()
+        self.frames, sending = os.pipe()
+        _widen(sending)
+        self.task: Any = None
+        self._coming = bytearray()
+        self._process = os.fork()
+        if self._process == 0:
+            os.close(self._tasks)
+            os.close(self.frames)
+            _serve(work, taking, sending, held)
+        os.close(taking)
+        os.close(sending)
+
+    def begin(self, task: Any) -> None:
+        """Give the process a task; where it is dead, that is seen when its frames are waited for."""
+        self.task = task
+        with contextlib.suppress(BrokenPipeError):
+            _send(self._tasks, task)
+
+    def arrived(self) -> Iterator[tuple[Any, bool]]:
+        """Yield the frames that have come as a whole, and whether each is the last; DIED where no more will come."""
+        chunk = os.read(self.frames, _CHUNK)
+        if not chunk:
+            yield DIED, True
+            return
+        self._coming += chunk
+        while len(self._coming) >= _LENGTH:
+            end = _LENGTH + int.from_bytes(self._coming[:_LENGTH], "little")
+            if len(self._coming) < end:
+                return
+            frame = pickle.loads(bytes(self._coming[_LENGTH:end]))
+            del self._coming[:end]
+            yield frame
+
+    def close(self) -> None:
+        os.close(self._tasks)
+        os.close(self.frames)
+        os.kill(self._process, signal.SIGTERM)  # not yet waited for: the number is still its own
+        os.waitpid(self._process, 0)
+
+
+def _widen(pipe: int) -> None:
+    """Let a pipe hold more, where there is such a thing and memory for it."""
+    with contextlib.suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _AHEAD)
+
+
+def _serve(work: Work, taking: int, sending: int, held: set[int]) -> None:
+    """Answer tasks until nobody asks any more; never returns."""
+    code = 1
+    try:
+        for stop in _STOPS:
+            signal.signal(stop, _leave)
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        with open(taking, "rb") as tasks:
+            while head := tasks.read(_LENGTH):
+                task = pickle.loads(tasks.read(int.from_bytes(head, "little")))
+                for answer in _answer(work, task):
+                    _send(sending, answer)
+        code = 0
+    except (SystemExit, OSError, EOFError):
+        pass  # told to stop, or nobody listens any more
+    finally:
+        os._exit(code)  # nothing of the parent's is this process's to flush or to clean up
+
+
+def _leave(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
+
+
+def _answer(work: Work, task: Any) -> Iterator[tuple[Any, bool]]:
+    """Yield the frames of a task, and whether each is the last; a mistake of ours costs this task, and no other."""
+    before: list[Any] = []
+    try:
+        for frame in work(task):
+            yield from ((each, False) for each in before)
+            before = [frame]
+    except Exception as error:
+        yield from ((each, False) for each in before)
+        before = [error]
+    yield from ((each, True) for each in before or [None])
+
+
+def _send(pipe: int, value: object) -> None:
+    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    left = memoryview(len(data).to_bytes(_LENGTH, "little") + data)
+    while left:
+        left = left[os.write(pipe, left) :]
 
 
 def spread(work: Callable[[int], Result], first_to_last: Sequence[int], count: int) -> Spread[Result]:
     """Yield the results of `work(0)`, `work(1)`, …, begun in the order given; DIED where a process was killed.
 
-    Whatever ends the iteration ends the processes too: they unwind what they were doing and say nothing.
+    Whatever ends the iteration ends the processes too.
     """
-    with tempfile.TemporaryFile(prefix="pond-") as queue:
-        # An open file has one position for all who inherited it: reading a number takes it from the queue.
-        queue.write(array("q", first_to_last).tobytes())
-        queue.seek(0)
-        gc.freeze()  # what is here stays here: the collector of a child need not touch, and so copy, it
-        children: dict[int, int] = {}  # the pipe its results come by -> process
-        try:
-            _start(work, queue.fileno(), count, children)
 
-            def replace() -> list[int]:
-                left = len(first_to_last) * _NUMBER - os.lseek(queue.fileno(), 0, os.SEEK_CUR)
-                return _start(work, queue.fileno(), 1, children) if left > 0 else []
+    def frames(number: int) -> Iterator[tuple[Result]]:
+        yield (work(number),)  # a result may be None, which as a frame is the end
 
-            yield from _in_order(_results(children, replace, len(first_to_last)), len(first_to_last))
-        finally:
-            gc.unfreeze()
-            for pipe, process in children.items():
-                os.close(pipe)
-                os.kill(process, signal.SIGTERM)  # not yet waited for: the number is still its own
-                os.waitpid(process, 0)
-
-
-def _start(work: Callable[[int], object], queue: int, count: int, children: dict[int, int]) -> list[int]:
-    """Start processes and take them among the children; return their pipes.
-
-    A signal waits until every process is known here, and knows there what to do about it.
-    """
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
-    started = []
+    pool = Pool(frames, count, renewed=True)
     try:
-        for _ in range(count):
-            pipe, process = _fork(work, queue, held)
-            children[pipe] = process
-            started.append(pipe)
+        results = ((number, frame) for number, frame in pool.run(iter(first_to_last)) if frame is not None)
+        yield from _in_order(results, len(first_to_last))
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
-    return started
+        pool.close()
 
 
 def _in_order(results: Iterator[tuple[int, object]], count: int) -> Iterator[object]:
     early: dict[int, object] = {}
     for number in range(count):
         while number not in early:
-            try:
-                finished, result = next(results)
-            except StopIteration:  # nobody is left to do it
-                early[number] = DIED
-            else:
-                early[finished] = result
+            finished, result = next(results)
+            early[finished] = result
         result = early.pop(number)
         if isinstance(result, Exception):
             raise result
-        yield result
-
-
-def _results(children: dict[int, int], replace: Callable[[], list[int]], most: int) -> Iterator[tuple[int, object]]:
-    """Yield (number, result) as they come, until the last process has closed its pipe.
-
-    A process that died is replaced while there is work, at the most so often: what it died of costs nothing else.
-    """
-    coming = {pipe: bytearray() for pipe in children}
-    while coming:
-        for pipe in select.select(list(coming), [], [])[0]:
-            chunk = os.read(pipe, _CHUNK)
-            if not chunk:
-                del coming[pipe]
-                if most > 0:
-                    most -= 1
-                    coming |= {new: bytearray() for new in replace()}
-                continue
-            waiting = coming[pipe]
-            waiting += chunk
-            while len(waiting) >= _NUMBER:
-                end = _NUMBER + int.from_bytes(waiting[:_NUMBER], "little")
-                if len(waiting) < end:
-                    break
-                yield pickle.loads(bytes(waiting[_NUMBER:end]))
-                del waiting[:end]
-
-
-def _fork(work: Callable[[int], object], queue: int, held: set[int]) -> tuple[int, int]:
-    """Start a process; return the pipe its results come by, and its number."""
-    reading, writing = os.pipe()
-    process = os.fork()
-    if process:
-        os.close(writing)
-        return reading, process
-    code = 1
-    try:
-        for stop in _STOPS:
-            signal.signal(stop, _leave)
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
-        os.close(reading)
-        with open(writing, "wb") as out:
-            while taken := os.read(queue, _NUMBER):
-                number = array("q", taken)[0]
-                result = pickle.dumps((number, _done(work, number)), pickle.HIGHEST_PROTOCOL)
-                out.write(len(result).to_bytes(_NUMBER, "little") + result)
-                out.flush()
-        code = 0
-    except (SystemExit, OSError):
-        pass  # told to stop, or nobody listens any more
-    finally:
-        os._exit(code)  # nothing of the parent's is this process's to flush or to clean up
-
-
-def _done(work: Callable[[int], object], number: int) -> object:
-    try:
-        return work(number)
-    except Exception as error:  # a fault of the program: the parent raises it
-        return error
-
-
-def _leave(number: int, _: object) -> None:
-    raise SystemExit(128 + number)
+        yield result[0] if isinstance(result, tuple) else result

@@ -14,14 +14,15 @@ from dataclasses import replace
 
 import xxhash
 
-from pond.codec.convert import Order, Session, open_input
 from pond.codec.facts import own_id
+from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
+from pond.codec.session import Session
 from pond.codec.writer import NO_RECORD, SessionWriter, SideFile
 from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.span import Span
-from pond.intake.reading import MARK, Identity, Task, open_source
+from pond.intake.reading import MARK, Identity, Task
 from pond.intake.sources import SOURCE
 from pond.model.equal import same
 from pond.model.json_text import Json, JsonObject, encode
@@ -52,8 +53,8 @@ def decided(store: Store, task: Task) -> Task:
 
 def _sessions(task: Task) -> tuple[str, list[JsonObject]]:
     """Return the client of a source, and the rows of its sessions."""
-    with open_source(task) as file:
-        source = open_input(file, task.name, task.path, Order(CANONICAL, task.client, task.project), Report())
+    with task.found.open() as opened:
+        source = open_input(opened, task.request(), Report())
         return source.client, [session.row for session in source.sessions]
 
 
@@ -123,11 +124,11 @@ def _is_same(store: Store, candidate: str, stored: JsonObject, task: Task, row: 
 
 def _history(task: Task, session_id: str, told: Callable[[Session], Iterator[Json]] | None = None) -> Iterator[Json]:
     """Yield the records of one session of a source, in the order in which they are stored."""
-    with open_source(task) as file:
-        source = open_input(file, task.name, task.path, Order(CANONICAL, task.client, task.project), Report())
+    with task.found.open() as opened:
+        source = open_input(opened, task.request(), Report())
         for session in source.sessions:
             if session.row["id"] == session_id:
-                yield from (told or records)(session if session.checked else _in_their_places(session))
+                yield from (told or records)(session if session.origin.checked else _in_their_places(session))
                 return
 
 
@@ -154,7 +155,7 @@ def records(session: Session) -> Iterator[Json]:
     client = session.row["source_agent"]
     writer = None
     if client in clients():
-        writer = SessionWriter(adapter(client), session.row, session.recall, Report(), session.row["id"])
+        writer = SessionWriter(adapter(client), session.row, session.origin.recall, Report(), session.row["id"])
     for events in session.groups:
         if writer is None or not _is_marked(events):
             yield [_unplaced(event) for event in events]
@@ -165,7 +166,7 @@ def records(session: Session) -> Iterator[Json]:
 
 def _events(session: Session) -> Iterator[Json]:
     """Yield the events of canonical text; a client's own file has records to go by, and nothing else."""
-    if session.reading is not None:
+    if session.origin.reading is not None:
         yield None
         return
     for events in session.groups:

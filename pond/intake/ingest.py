@@ -6,20 +6,22 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pond.codec.convert import find_files
+from pond.codec.finding import Found, discover
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
+from pond.codec.source import Look
 from pond.codec.surprise import contained, told
-from pond.config.process import bound_memory
+from pond.codec.workers import DIED, Pool
+from pond.config.process import bound_memory, may_fork
 from pond.config.settings import Settings
-from pond.intake.crew import DIED, Crew
 from pond.intake.reading import Ended, Task, read_source
-from pond.intake.request import Found, Request, Summary, Tick
+from pond.intake.request import Request, Summary, Tick
 from pond.intake.sources import Change
 
 if TYPE_CHECKING:  # Lance is loaded after the reading processes are forked
@@ -43,14 +45,14 @@ def ingest(settings: Settings, request: Request, tick: Tick = _nothing) -> Summa
     bound_memory()
     summary = Summary()
     with tempfile.TemporaryDirectory(prefix="pond-") as spool:
-        found = list(discover(request.inputs, summary.report, Path(spool)))
-        found += [Found(TEXT, None, CANONICAL, text.stat().st_size, spool=text) for text in request.texts]
+        found = list(_sources(request, summary.report, Path(spool)))
         total = sum(each.size for each in found)
         count = request.processes or (os.cpu_count() or 1 if total >= _WORTH_PROCESSES else 1)
-        with closing(Crew(read_source, count if count > 1 else 0, lambda task: task.near)) as crew:
+        count = count if may_fork() else 1
+        with closing(Pool(read_source, count if count > 1 else 0)) as pool:
             plan, intake = _opened(settings, request, summary)
             done = _Done(total, tick, summary)
-            for task, frame in crew.run(_tasks(found, plan, done)):
+            for task, frame in pool.run(_tasks(found, plan, done), lambda task: task.near):
                 if frame is DIED or isinstance(frame, Exception):
                     intake.take(task, _cut_short(task, frame))
                 elif frame is not None:
@@ -121,31 +123,20 @@ def _opened(settings: Settings, request: Request, summary: Summary) -> tuple[Pla
     return Plan(store, request, summary, known_ids), intake
 
 
-def discover(inputs: Sequence[tuple[str, str | None]], report: Report, spool: Path) -> Iterator[Found]:
-    """Yield the files that the inputs name, once each; report what is missing. Standard input is spooled."""
-    seen: set[str] = set()
-    for text, client in inputs:
-        if text == "-":
+def _sources(request: Request, report: Report, spool: Path) -> Iterator[Found]:
+    """Yield the sources that the inputs name, once each, as they are now. Standard input is kept, to be read again."""
+    seen: set[tuple[str, str]] = set()
+    for found in discover(request.inputs, report):
+        if found.path is None:
             held = spool / "stdin"
             with open(held, "wb") as out:
                 shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
-            yield Found("<stdin>", None, client, spool=held)
-            continue
-        path = Path(text)
-        if not os.path.lexists(path):
-            report.error("source-unreadable", "no such file or directory", text)
-        for file in find_files(path, report) if path.is_dir() else [path] if os.path.lexists(path) else []:
-            if (absolute := os.path.abspath(file)) not in seen:
-                seen.add(absolute)
-                yield _looked_at(file, client)
-
-
-def _looked_at(file: Path, client: str | None) -> Found:
-    try:
-        stat = os.stat(file)
-        return Found(str(file), file, client, stat.st_size, stat.st_mtime_ns)
-    except OSError:
-        return Found(str(file), file, client)  # reported when it is opened
+            yield replace(found, spool=held)
+        elif (known := (os.path.abspath(found.path), found.key)) not in seen:
+            seen.add(known)
+            yield replace(found, seen=found.look())
+    for text in request.texts:
+        yield Found(None, TEXT, client=CANONICAL, spool=text, seen=Look(text.stat().st_size))
 
 
 class _Done:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from pond.codec.facts import own_id
-from pond.codec.resume import Mark, NeedsWhole, Resume
+from pond.codec.finding import Found
+from pond.codec.resume import Mark, Resume
+from pond.codec.source import NeedsWhole
 from pond.intake.reading import MARK, Earlier, Identity, Task
-from pond.intake.request import Found, Request, Summary
-from pond.intake.sources import SOURCE, Change, State, change_of, source_id
+from pond.intake.request import Request, Summary
+from pond.intake.sources import SOURCE, Change, Kept, State, change_of, source_id
 from pond.model.json_text import JsonObject
 from pond.sessions import ledger, load
 from pond.sessions.stored_text import from_stored, to_stored
 from pond.sessions.writing import payload_hashes, placed, record_count
 from pond.substrate.store import Store
 
-_A_MOMENT = 60 * 10**9  # nanoseconds
+_A_MOMENT = 60  # seconds
 _SMALL = 8 << 20  # bytes: less is read in the process that writes, where what the lake knows is at hand
 
 
@@ -44,36 +48,37 @@ class Plan:
         return any(MARK in id for state in self._states.values() for id in state.sessions)
 
     def task_for(self, found: Found) -> Task | None:
-        """Return how to read a file now, or None where it is as it was, or contested."""
+        """Return how to read a source now, or None where it is as it was, or contested."""
         if found.path is None:
-            return Task(found.name, None, found.client, self.request.project, spool=found.spool)
-        state = self._states.get(source_id(found.path))
+            return Task(found, self.request.project)
+        state = self._states.get(source_id(found.path, found.key))
         if state is not None and found.client not in (None, state.client):
             state = None  # somebody says whose it is, and knows better
-        change = change_of(found.path, found.size, found.mtime_ns, state)
+        change = change_of(found, state, kept := Kept())
         if change is Change.UNCHANGED:
             assert state is not None
             self.summary.files[change.value] += 1
             self.summary.known += state.problems
             return None
         self.summary.bytes += found.size
-        task = Task(
-            found.name, found.path, found.client, self.request.project, size=found.size,
-            being_written=self._is_being_written(found),
-        )  # fmt: skip
+        task = Task(found, self.request.project, being_written=self._is_being_written(found.path), kept=kept)
         if state is None or not state.sessions:
             self.summary.files[change.value] += 1
             return task
         task = replace(task, candidates=tuple(state.sessions))
         resumed = self._continued(task, state) if change is Change.GROWN else None
         if resumed is None:
+            kept.drop()
             self.contested.append(task)
         else:
             self.summary.files[change.value] += 1
         return resumed
 
-    def _is_being_written(self, found: Found) -> bool:
-        return self.request.live and time.time_ns() - found.mtime_ns < _A_MOMENT
+    def _is_being_written(self, path: Path) -> bool:
+        try:
+            return self.request.live and time.time() - os.stat(path).st_mtime < _A_MOMENT
+        except OSError:
+            return False
 
     def _continued(self, task: Task, state: State) -> Task | None:
         """Return the task that reads only what was added; None where somebody else may have added to the session."""
@@ -94,7 +99,7 @@ class Plan:
             resume=Resume(mark, row, list(map(from_stored, places))),
             earlier=Earlier(tuple(_lasting(state.problems, mark)), state.drift, state.records),
             sole=Identity(session_id, own_id(row), row, mark.records, payloads),
-            near=task.size - mark.offset < _SMALL,
+            near=task.size - state.size < _SMALL,
         )
 
 

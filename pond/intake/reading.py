@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import gc
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import BinaryIO
 
 import pyarrow as pa
 
-from pond.codec.convert import Order, Session, open_input
 from pond.codec.facts import filled_in
-from pond.codec.fingerprint import fingerprint
-from pond.codec.foreign import title_reader
+from pond.codec.finding import Found
+from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL
+from pond.codec.relatives import title_reader
 from pond.codec.report import Report
-from pond.codec.resume import Mark, NeedsWhole, Resume
-from pond.codec.source import open_regular
+from pond.codec.request import ConversionRequest
+from pond.codec.resume import Mark, Resume
+from pond.codec.session import Session
+from pond.codec.source import NeedsWhole, Opened
 from pond.codec.surprise import told
-from pond.codec.unpacked import plain, stat_of
+from pond.config.process import gc_paused
 from pond.diagnostics.diagnostic import Diagnostic, PondError, SourceFault
 from pond.diagnostics.render import as_json
 from pond.diagnostics.span import Span
-from pond.intake.sources import State, observed, source_id
-from pond.model.compressed import is_compressed
+from pond.intake.sources import Kept, State, observed, source_id
 from pond.model.json_text import JsonObject
 from pond.model.marks import ID, POND, marks_of
 from pond.sessions.rows import MESSAGE, PART, Rows
@@ -60,26 +57,40 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One source to read."""
+    """One source to read, and how."""
 
-    name: str
-    path: Path | None  # None is standard input
-    client: str | None = None
+    found: Found
     project: str | None = None
     resume: Resume | None = None
     earlier: Earlier = Earlier()  # where it is resumed
     sole: Identity | None = None  # of the one session of a client's file, where it is decided
     identities: Mapping[str, Identity] = field(default_factory=dict)  # of the sessions in a stream, by their own ids
     candidates: tuple[str, ...] = ()  # the sessions that it was stored as before
-    size: int = 0
     near: bool = False  # it is little: read where the lake is written
     being_written: bool = False  # it was written to a moment ago: its last line may not be complete
-    spool: Path | None = None  # what came by standard input
+    kept: Kept = field(default_factory=Kept)  # the source, where this process has it open
+
+    @property
+    def name(self) -> str:
+        return self.found.name
+
+    @property
+    def size(self) -> int:
+        return self.found.size
+
+    def open(self) -> Opened:
+        """Open the source, unless it is open already; it may be opened more than once."""
+        return self.kept.take() or self.found.open()
+
+    def request(self) -> ConversionRequest:
+        """Return what is asked of the codec."""
+        return ConversionRequest(CANONICAL, self.found.client, self.project)
 
     @property
     def source(self) -> str:
         """What this is read from, as claims name it: a file by its whole path, anything else by its content's place."""
-        return source_id(self.path) if self.path is not None else str(self.spool)
+        found = self.found
+        return source_id(found.path, found.key) if found.path is not None else str(found.spool)
 
     def undecided(self) -> Task:
         """Return the task as one that reads the whole source, and does not know yet what its sessions are called."""
@@ -135,54 +146,52 @@ Frame = Begun | Chunk | Finished | Ended
 
 def read_source(task: Task) -> Iterator[Frame]:
     """Yield what there is to store of a source; whatever is wrong with it is in the report at the end."""
-    gc.disable()  # events are trees, freed as they go; looking for cycles among them only costs
     try:
-        yield from _attempt(task)
-    except NeedsWhole:
-        # What the part before the mark has to decide; rows that went out already are right, and known by their keys.
-        yield from _attempt(replace(task, resume=None, earlier=Earlier()))
-    finally:
-        gc.enable()
+        opened = task.open()
+    except Exception as error:  # one source's fault is that source's
+        yield Ended(Report(files=1, diagnostics=[*told(error, task.name)]))
+        return
+    with gc_paused(), opened:
+        try:
+            yield from _attempt(task, opened)
+        except NeedsWhole:
+            # What the part before the mark has to decide; rows that went out are right, and known by their keys.
+            yield from _attempt(replace(task, resume=None, earlier=Earlier()), opened)
 
 
-def _attempt(task: Task) -> Iterator[Frame]:
+def _attempt(task: Task, opened: Opened) -> Iterator[Frame]:
     report = Report(files=1)
     ended = Ended(report)
     try:
-        with open_source(task) as file:
-            found = stat_of(file)
-            before = fingerprint(file, found.st_size)
-            known = task.sole.row if task.sole is not None else None
-            source = open_input(file, task.name, task.path, _order(task), report, task.resume, known)
-            ids: list[str] = []
-            mark = None
-            for session in source.sessions:
-                begun = _begun(session, task, report)
-                ids.append(begun.row["id"])
-                yield begun
-                yield from _session(session, begun, task.name, lambda: fingerprint(file, found.st_size) == before)
-                mark = session.mark()
-            if task.path is not None:
-                ended.unfinished = task.being_written and mark is not None and report.withdraw_cut_off()
-                ended.state = _state(task, source.client, mark, ids, found, report)
-                if ended.unfinished and mark is not None:
-                    # As if it ended before that line: the next run sees a file that grew, even if nobody goes on.
-                    ended.state = replace(ended.state, size=mark.offset)
+        before, end = opened.digest(opened.end()), opened.end()
+        known = task.sole.row if task.sole is not None else None
+        source = open_input(opened, task.request(), report, task.resume, known, marks=True)
+        ids: list[str] = []
+        mark = None
+        for session in source.sessions:
+            begun = _begun(session, task, report)
+            ids.append(begun.row["id"])
+            yield begun
+            yield from _session(session, begun, task.name, lambda: opened.digest(end) == before)
+            mark = session.origin.mark()
+        if task.found.path is not None:
+            ended.unfinished = task.being_written and mark is not None and report.withdraw_cut_off()
+            ended.state = _state(task, opened, source.client, mark, ids, report)
+            if ended.unfinished and mark is not None:
+                # As if it ended before that line: the next run sees a source that grew, even if nobody goes on.
+                ended.state = replace(ended.state, size=opened.size_before(mark.cursor))
     except NeedsWhole:
         raise
     except Exception as error:  # one source's fault is that source's
-        if isinstance(error, PondError) and _is_begun(task):
+        if isinstance(error, PondError) and task.being_written and not opened.has_record():
             yield Ended(report, unfinished=True)
             return
         faults = told(error, task.name)
         report.diagnostics += faults
-        if all(fault.code in _NOBODYS for fault in faults):
-            ended.state = _nobodys(task, report)
+        if task.found.path is not None and all(fault.code in _NOBODYS for fault in faults):
+            problems = list(map(as_json, report.faults))
+            ended.state = replace(observed(task.found, opened, None, None), problems=problems)
     yield ended
-
-
-def _order(task: Task) -> Order:
-    return Order(CANONICAL, task.client, task.project, marks=True)
 
 
 def _begun(session: Session, task: Task, report: Report) -> Begun:
@@ -192,7 +201,7 @@ def _begun(session: Session, task: Task, report: Report) -> Begun:
         return Begun(row)
     if identity.row is not None:
         row = filled_in(identity.row, row)
-        if not session.checked and row["project"] != session.row["project"]:
+        if not session.origin.checked and row["project"] != session.row["project"]:
             what = f"session `{row['id']}` has project `{row['project']}`, found `{session.row['project']}`"
             report.error("lake-immutable", f"{what}; the stored one stands", task.name)
     elif identity.id != identity.own:
@@ -211,47 +220,23 @@ def _session(session: Session, begun: Begun, name: str, is_whole: Callable[[], b
     for group in session.groups:
         rows.take(group)
         if len(rows) >= _ROWS or rows.size >= _BYTES:
-            yield Chunk(*rows.flush(), session.place()[0])
+            yield Chunk(*rows.flush(), session.origin.place()[0])
     if not is_whole():  # what was sent already has no session, and is no part of one that is stored later
         raise SourceFault(Diagnostic("source-rewritten", "rewritten while it was read", Span(name, 0)))
     if len(rows):
-        yield Chunk(*rows.flush(), session.place()[0])
+        yield Chunk(*rows.flush(), session.origin.place()[0])
     yield Finished()
 
 
-def _state(task: Task, client: str, mark: Mark | None, ids: list[str], found: os.stat_result, report: Report) -> State:
-    assert task.path is not None
-    state = observed(task.path, client, mark.offset if mark is not None else None, found)
+def _state(
+    task: Task, opened: Opened, client: str, mark: Mark | None, ids: list[str], report: Report
+) -> State:  # fmt: skip
     earlier = task.earlier
     return replace(
-        state,
+        observed(task.found, opened, client, mark.cursor if mark is not None else None),
         sessions=ids,
         mark=mark.as_json() if mark is not None else None,
         records=earlier.records + report.records,
         problems=[*earlier.problems, *map(as_json, report.faults)],
         drift=dict(Counter(earlier.drift) + Counter(report.drift)),
     )
-
-
-def _is_begun(task: Task) -> bool:
-    """Tell whether a file is being written and has no line that is complete."""
-    if not task.being_written or task.path is None:
-        return False
-    with open(task.path, "rb") as file:
-        return not is_compressed(file) and not any(b"\n" in piece for piece in iter(lambda: file.read(1 << 20), b""))
-
-
-def _nobodys(task: Task, report: Report) -> State | None:
-    """Return the state of a file that is nobody's."""
-    try:
-        found = observed(task.path, None, None, os.stat(task.path)) if task.path is not None else None
-        return replace(found, problems=list(map(as_json, report.faults))) if found is not None else None
-    except (OSError, PondError):
-        return None
-
-
-def open_source(task: Task) -> BinaryIO:
-    """Open what a task is about; it may be opened more than once."""
-    path = task.path or task.spool
-    assert path is not None
-    return plain(open_regular(path), task.name)

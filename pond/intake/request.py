@@ -38,16 +38,4 @@ class Summary:
     report: Report = field(default_factory=Report)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A source file, as the file system shows it."""
-
-    name: str
-    path: Path | None
-    client: str | None
-    size: int = 0
-    mtime_ns: int = 0
-    spool: Path | None = None  # what came by standard input
-
-
 Tick = Callable[[int, int, str], None]  # bytes behind us, bytes in all, and what was counted so far

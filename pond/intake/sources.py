@@ -14,9 +14,10 @@ from pathlib import Path
 
 import xxhash
 
-from pond.codec.fingerprint import beside_state, fingerprint
+from pond.codec.finding import Found
+from pond.codec.fingerprint import beside_state
 from pond.codec.registry import CANONICAL, adapter, clients
-from pond.codec.source import open_regular
+from pond.codec.source import Cursor, Opened
 from pond.diagnostics.diagnostic import PondError
 from pond.model.json_text import JsonObject, encode
 
@@ -39,8 +40,8 @@ class State:
     path: str
     host: str
     size: int
-    mtime_ns: int
-    end: int  # bytes that the fingerprint covers
+    mtime_ns: int  # or what else the store stamps it with
+    end: Cursor  # what stands before it, the fingerprint covers
     fingerprint: str
     beside: str
     client: str | None  # None: no adapter recognised it
@@ -55,9 +56,9 @@ class State:
         return {name: getattr(self, name) for name in self.__slots__}  # shallow: there is one for each file
 
 
-def source_id(path: Path) -> str:
-    """Return the key of a file's note: the same path on another machine is another source."""
-    return f"{platform.node()}:{os.path.abspath(path)}"
+def source_id(path: Path, key: str = "") -> str:
+    """Return the key of a source's note: the same path on another machine is another source."""
+    return f"{platform.node()}:{os.path.abspath(path)}" + (f"#{key}" if key else "")
 
 
 def reader_of(client: str | None) -> str:
@@ -76,34 +77,62 @@ def _beside(client: str | None, path: Path) -> str:
     return beside_state(path, owner.module.BESIDE) + (xxhash.xxh3_64_hexdigest(encode([*listed])) if listed else "")
 
 
-def change_of(path: Path, size: int, mtime_ns: int, state: State | None) -> Change:
-    """Tell what became of a file; only one that is not as it was is opened."""
+def change_of(found: Found, state: State | None, kept: Kept) -> Change:
+    """Tell what became of a source; only one that is not as it was is opened, and kept open where it grew."""
     if state is None or state.reader != reader_of(state.client):
         return Change.NEW if state is None else Change.GROWN
-    beside = _beside(state.client, path)
-    if (size, mtime_ns) == (state.size, state.mtime_ns):
-        return Change.UNCHANGED if beside == state.beside else Change.GROWN
-    if size <= state.size:  # a file of the same size with a new date may have been changed anywhere
+    assert found.path is not None
+    look = found.look()
+    if (look.size, look.stamp) == (state.size, state.mtime_ns):
+        return Change.UNCHANGED if _beside(state.client, found.path) == state.beside else Change.GROWN
+    if look.size <= state.size:  # a source of the same size with a new date may have been changed anywhere
         return Change.REWRITTEN
-    return Change.GROWN if _begins_as_before(path, state) else Change.REWRITTEN
+    return Change.GROWN if _begins_as_before(found, state, kept) else Change.REWRITTEN
 
 
-def _begins_as_before(path: Path, state: State) -> bool:
+class Kept:
+    """A source that is open in the process that looked at it, so that whoever reads it there need not open it again."""
+
+    def __init__(self) -> None:
+        self._opened: Opened | None = None
+
+    def __reduce__(self) -> tuple[type[Kept], tuple[()]]:
+        return Kept, ()  # what is open in one process is not in another
+
+    def keep(self, opened: Opened) -> None:
+        """Hold it open until it is taken, or nobody wants it any more."""
+        self._opened = opened
+
+    def drop(self) -> None:
+        """Close it: nobody is going to read it now."""
+        if (opened := self.take()) is not None:
+            opened.close()
+
+    def take(self) -> Opened | None:
+        """Return what is open, for the caller to close."""
+        opened, self._opened = self._opened, None
+        return opened
+
+
+def _begins_as_before(found: Found, state: State, kept: Kept) -> bool:
     try:
-        with open_regular(path) as file:
-            return fingerprint(file, state.end) == state.fingerprint
-    except PondError:
-        return False  # reported when it is read
+        opened = found.open()
+        if opened.digest(state.end) == state.fingerprint:
+            kept.keep(opened)
+            return True
+        opened.close()
+    except (PondError, OSError):
+        pass  # reported when it is read
+    return False
 
 
-def observed(path: Path, client: str | None, end: int | None, found: os.stat_result) -> State:
-    """Return the state of a file that was read up to `end`; None is all of it, as it was when its reading began."""
-    length = found.st_size if end is None else end
-    with open_regular(path) as file:
-        digest = fingerprint(file, length)
+def observed(found: Found, opened: Opened, client: str | None, cursor: Cursor) -> State:
+    """Return the state of an open source that was read up to a cursor; None is all that was there at first."""
+    assert found.path is not None
+    look, end = opened.look(), opened.end() if cursor is None else cursor
     return State(
-        os.path.abspath(path), platform.node(), found.st_size, found.st_mtime_ns, length, digest,
-        _beside(client, path), client, reader_of(client),
+        os.path.abspath(found.path), platform.node(), look.size, look.stamp, end, opened.digest(end),
+        _beside(client, found.path), client, reader_of(client),
     )  # fmt: skip
 
 

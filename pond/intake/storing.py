@@ -196,8 +196,9 @@ class Intake:
             if task.name not in self._deferred:
                 self._summary.report.add(end.report)
                 self._summary.unfinished += end.unfinished
-                if end.state is not None and task.path is not None:
-                    notes[source_id(task.path)] = end.state.as_json()
+                found = task.found
+                if end.state is not None and found.path is not None:
+                    notes[source_id(found.path, found.key)] = end.state.as_json()
         return notes
 
     def _stored_ids(self, messages: pa.Table) -> dict[str, set[str]]:

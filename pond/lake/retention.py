@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pond.codec.files import open_regular
 from pond.codec.registry import adapter, clients
-from pond.codec.source import open_regular
 from pond.diagnostics.diagnostic import PondError
 from pond.intake.sources import source_id, stores
 from pond.model.json_text import Json, JsonObject

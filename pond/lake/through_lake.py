@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from pond.codec.convert import write_native
 from pond.codec.registry import clients
 from pond.codec.report import Report
 from pond.codec.verify import Verdict, compare
 from pond.codec.writer import SideFile
+from pond.codec.writing import write_native
 from pond.config.settings import Settings
 from pond.diagnostics.diagnostic import PondError
 from pond.intake.ingest import ingest

@@ -6,17 +6,22 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from pond.codec.batch import Job, convert_child, converted_into, expand, is_directory, run_jobs, with_families
-from pond.codec.convert import Input, Order, Written, open_input, write_canonical, write_native
+from pond.codec.alone import Alone
+from pond.codec.batch import converted_into, is_directory, run_jobs, staging
+from pond.codec.finding import Found, expand
+from pond.codec.opening import Input, open_input
 from pond.codec.output import NewFile, failed
 from pond.codec.placing import place_beside, refuse_empty
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
+from pond.codec.session import Written
 from pond.codec.surprise import contained
+from pond.codec.writing import write_session
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.progress import Progress, Watch, unwatched
 
@@ -28,7 +33,7 @@ class ConvertRequest:
     """Convert files, folders or `-`; `output` is a file or a directory, and None a stream."""
 
     inputs: Sequence[str]
-    order: Order
+    order: ConversionRequest
     output: str | None = None
     processes: int | None = None
 
@@ -52,9 +57,11 @@ def convert(request: ConvertRequest, out: BinaryIO, watch: Watch = unwatched) ->
     if several or (request.output is not None and is_directory(request.output)):
         _many(found, request, out, done.report, watch)
     elif found:
-        (named, *family), order = with_families(found, request.order, done.report)
-        _one(named, replace(request, order=order), out, done, watch)
-        _children(family, order, request.output, done.report)
+        file = Path(request.output) if request.output is not None else None
+        with staging(file.parent if file is not None else Path()) as stage:
+            alone = Alone(found[0], request.order, stage if file is not None else None)
+            _one(found[0], alone, request, out, done, watch)
+            alone.bring_children(file, done.report)
     return done
 
 
@@ -65,35 +72,26 @@ def target_directory(output: str) -> Path:
     return Path(output)
 
 
-def _one(job: Job, request: ConvertRequest, out: BinaryIO, done: Converted, watch: Watch) -> None:
+def _one(job: Found, alone: Alone, request: ConvertRequest, out: BinaryIO, done: Converted, watch: Watch) -> None:
     """Convert one input to the stream or to the file named."""
     order, output, report = request.order, request.output, done.report
-    with contained(report, job.name, BrokenPipeError, UsageError), job.open() as file:
+    with contained(report, job.name, BrokenPipeError, UsageError), job.open() as opened:
         report.files += 1
-        source = open_input(file, job.name, job.path, order, report)
+        source = open_input(opened, order, report)
         if output is None:
-            written = _stream(source, order, out, report, "standard output", watch)
+            written = _stream(source, alone, order.to, out, report, "standard output", watch)
             done.beside = list(dict.fromkeys(extra.name for extra in written.beside))
             return
         with NewFile(Path(output)) as new:
-            written = _stream(source, order, new, report, output, watch)
+            written = _stream(source, alone, order.to, new, report, output, watch)
             refuse_empty(new, job.name, job.name)
         place_beside(Path(output), written, "", report)
     done.not_written = any(d.code.startswith("output") and d.severity == "error" for d in report.diagnostics)
 
 
-def _children(family: list[Job], order: Order, output: str | None, report: Report) -> None:
-    """Write the children of the one session beside it; name those that a stream cannot hold."""
-    if not report.resumes or not family:
-        return
-    for job in family:
-        if output is None:
-            report.losses[0].add("children-left-out", "", what=job.name)
-        else:
-            convert_child(job, order, Path(output), report.resumes[0].place, report)
-
-
-def _stream(source: Input, order: Order, out: BinaryIO, report: Report, called: str, watch: Watch) -> Written:
+def _stream(
+    source: Input, alone: Alone, to: str, out: BinaryIO, report: Report, called: str, watch: Watch
+) -> Written:  # fmt: skip
     """Write the one session of an input; return what belongs beside it."""
     written = Written([])
     size = source.source.path.stat().st_size if source.source.path else 0
@@ -102,14 +100,11 @@ def _stream(source: Input, order: Order, out: BinaryIO, report: Report, called: 
         watch(Progress(_WHAT, done, size))
 
     try:
-        for number, session in enumerate(source.sessions):
-            if order.to == CANONICAL:
-                write_canonical(session, out, tick)
-            elif number:
+        for number, session in enumerate(alone.sessions(source, report)):
+            if number and to != CANONICAL:
                 help = "write into a directory"
                 raise UsageError(Diagnostic("output-several", "the input holds several sessions", help=help))
-            else:
-                written = write_native(session, out, report, source.source.name, tick)
+            written = write_session(session, to, out, report, source.source.name, tick)
         out.flush()
         return written
     except BrokenPipeError:
@@ -118,9 +113,9 @@ def _stream(source: Input, order: Order, out: BinaryIO, report: Report, called: 
         raise failed(called, error) from None
 
 
-def _many(found: list[Job], request: ConvertRequest, out: BinaryIO, report: Report, watch: Watch) -> None:
+def _many(found: list[Found], request: ConvertRequest, out: BinaryIO, report: Report, watch: Watch) -> None:
     """Convert several inputs into a directory, or (canonical only) one after the other to the stream."""
-    order = replace(request.order, defer=True)
+    order = request.order
     if request.output is None and order.to != CANONICAL:
         help = "write into a directory"
         raise UsageError(Diagnostic("output-several", "several sessions do not fit in one stream", help=help))

@@ -12,7 +12,7 @@ from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.operations.service import Service
 
 if TYPE_CHECKING:  # Lance is loaded by whoever asks
-    from pond.codec.convert import Order
+    from pond.codec.request import ConversionRequest
     from pond.model.json_text import JsonObject
     from pond.restore.restoring import Restored
     from pond.substrate.store import Store
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # Lance is loaded by whoever asks
 class RestoreRequest:
     """Restore the sessions named, each by its id or a unique prefix; or all, or those of a project or a client."""
 
-    order: Order
+    order: ConversionRequest
     sessions: Sequence[str] = ()
     everything: bool = False
     project: str | None = None

@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from pond.codec.convert import Order, towards, write_canonical
+from pond.codec.convert import towards
 from pond.codec.lineage import Member, member, too_deep
 from pond.codec.placing import apart, as_written, layout, place_session
 from pond.codec.registry import CANONICAL, clients
+from pond.codec.relatives import opening
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.codec.surprise import contained, told
+from pond.codec.writing import write_canonical
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.json_text import JsonObject
@@ -33,21 +36,23 @@ class Restored:
     path: Path
 
 
-def restore(store: Store, rows: list[JsonObject], order: Order, target: Path, report: Report) -> Iterator[Restored]:
+def restore(
+    store: Store, rows: list[JsonObject], request: ConversionRequest, target: Path, report: Report
+) -> Iterator[Restored]:
     """Write the sessions and all their descendants below `target`, yielding each (adapter-lineage-complete-restore).
 
     Whatever is wrong with one session is in the report; the others go on. A session that goes back to its own client
     and begins in another one, which that client will look for, takes that one along.
     """
     waiting = [*rows, *load.descendants(store, (row["id"] for row in rows))]
-    order = replace(order, too_deep=_too_deep(store, waiting, order))
+    refused = _too_deep(store, waiting, request)
     known = {row["id"] for row in waiting}
     places: dict[str, str] = {}  # which session got which
     for row in waiting:  # it may grow
-        own = replace(order, to=row["source_agent"] if order.to == OWN else order.to)
+        own = replace(request, to=row["source_agent"] if request.to == OWN else request.to)
         stored = StoredSession(store, row, report)
         try:
-            yield Restored(row["id"], own.to, _written(stored, own, target, report, places))
+            yield Restored(row["id"], own.to, _written(stored, own, refused, target, report, places))
         except LakeError:
             raise
         except Exception as error:
@@ -58,21 +63,28 @@ def restore(store: Store, rows: list[JsonObject], order: Order, target: Path, re
             waiting += filter(None, [load.session(store, stored.base)])
 
 
-def stream(store: Store, rows: list[JsonObject], order: Order, out: BinaryIO, report: Report) -> None:
+def stream(store: Store, rows: list[JsonObject], request: ConversionRequest, out: BinaryIO, report: Report) -> None:
     """Write the sessions and all their descendants as canonical text, one after the other."""
     for row in [*rows, *load.descendants(store, (row["id"] for row in rows))]:
         with contained(report, row["id"], LakeError, OSError):  # the latter is about `out`
-            write_canonical(towards(order, StoredSession(store, row, report).session(), report, row["id"]), out)
+            write_canonical(towards(request, StoredSession(store, row, report).session(), report, row["id"]), out)
 
 
-def _written(stored: StoredSession, order: Order, target: Path, report: Report, places: dict[str, str]) -> Path:
-    if order.to not in (*clients(), CANONICAL):
-        what = f"session `{stored.name}` is of `{order.to}`, which pond cannot write"
+def _written(
+    stored: StoredSession, request: ConversionRequest, refused: dict[str, Diagnostic], target: Path, report: Report,
+    places: dict[str, str],
+) -> Path:  # fmt: skip
+    if request.to not in (*clients(), CANONICAL):
+        what = f"session `{stored.name}` is of `{request.to}`, which pond cannot write"
         help = f"known are {', '.join(clients())}"
         raise SourceFault(Diagnostic("foreign-no-client", what, Span(stored.name, 0), help=help))
-    session = towards(order, stored.session(), report, stored.name)
-    place = target / _free_place(as_written(layout(session, order), order), stored.name, places, report)
-    place_session(session, order, target, place, report, stored.name, stored.date)
+    before = len(report.losses)
+    session = towards(request, stored.session(), report, stored.name)
+    if session.member is not None and stored.name in refused:
+        del report.losses[before:]  # nothing of it is written
+        raise SourceFault(refused[stored.name])
+    place = target / _free_place(as_written(layout(session, request), request), stored.name, places, report)
+    place_session(session, request, target, place, report, stored.name, stored.date)
     report.files += 1
     return place
 
@@ -88,13 +100,13 @@ def _free_place(place: str, session_id: str, places: dict[str, str], report: Rep
     return place
 
 
-def _too_deep(store: Store, rows: list[JsonObject], order: Order) -> dict[str, Diagnostic]:
+def _too_deep(store: Store, rows: list[JsonObject], request: ConversionRequest) -> dict[str, Diagnostic]:
     """Return which sessions belong to families that the target cannot hold; each client can hold its own."""
-    if order.to in (OWN, CANONICAL):
+    if request.to in (OWN, CANONICAL):
         return {}
-    return too_deep((_member(store, row) for row in rows if row["source_agent"] != order.to), order.to)
+    return too_deep((_member(store, row) for row in rows if row["source_agent"] != request.to), request.to)
 
 
 def _member(store: Store, row: JsonObject) -> Member:
     alone = row.get("parent_session_id") is None
-    return member(row, None if alone else load.opening(store, row["id"]), row["id"])
+    return member(row, opening(row, None if alone else load.opening(store, row["id"])), row["id"])

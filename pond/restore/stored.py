@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pond.codec.convert import Session
-from pond.codec.foreign import opening
 from pond.codec.placing import seconds
+from pond.codec.relatives import opening
 from pond.codec.report import Report
+from pond.codec.session import Origin, Session
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.json_text import JsonObject
@@ -54,15 +54,19 @@ def stored_session(store: Store, row: JsonObject) -> Session:
 
 
 def _session(store: Store, row: JsonObject, groups: Iterator[list[JsonObject]]) -> Session:
-    def others(session_id: str) -> Iterator[Session]:
-        found = load.session(store, session_id)
+    return Session(row, groups, _LakeOrigin(store, row["id"]))
+
+
+class _LakeOrigin(Origin):
+    """A session in the tables."""
+
+    checked = False  # canonical text of anybody may have been stored: nothing is taken for granted
+
+    def __init__(self, store: Store, session_id: str) -> None:
+        self._store = store
+        self.recall = load.Earlier(store, session_id)  # type: ignore[method-assign]
+
+    def others(self, session_id: str) -> Iterator[Session]:
+        found = load.session(self._store, session_id)
         if found is not None and is_session(found):
-            yield stored_session(store, found)
-
-    # Canonical text of anybody may have been stored: nothing is taken for granted.
-    return Session(row, groups, load.Earlier(store, row["id"]), _nowhere, others=others, checked=False)
-
-
-def _nowhere() -> tuple[int, int]:
-    """Return the place of a record that stands in no file."""
-    return 0, 0
+            yield stored_session(self._store, found)

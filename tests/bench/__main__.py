@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pond.config.process import Role, become
 from tests.bench import again, ingesting, processes, speed, stored, survival
 from tests.bench.figures import Figure, table
 from tests.bench.lakes import EVERY_DAY, FULL, Lakes
@@ -70,6 +71,7 @@ def _lake(names: Sequence[str], lakes: Lakes, rounds: int) -> list[Figure]:
 
 def main(words: list[str]) -> int:
     """Print the table; write the JSON; return the exit code."""
+    become(Role.COMMAND)  # the figures are those of commands
     options = _arguments(words)
     figures = run(options)
     print(table(figures))

@@ -9,9 +9,15 @@ from typing import BinaryIO
 
 import orjson
 
-from pond.codec.convert import Order, Session, open_input, uncollected, write_canonical, write_native
+from pond.codec.convert import towards
+from pond.codec.files import BUFFER, open_regular
+from pond.codec.openfile import OpenFile
+from pond.codec.opening import open_input
 from pond.codec.report import Report
-from pond.codec.source import BUFFER, open_regular
+from pond.codec.request import ConversionRequest
+from pond.codec.session import Session
+from pond.codec.writing import write_session
+from pond.config.process import gc_paused
 from pond.diagnostics.diagnostic import SourceFault
 from tests.bench.corpus import CLIENTS, store
 from tests.bench.figures import Figure
@@ -33,22 +39,19 @@ def decode_and_encode(file: Path) -> None:
 def convert(file: Path, to: str, out: BinaryIO) -> None:
     """Convert one file by the calls that `pond convert` makes."""
     report = Report()
-    with uncollected(), open_regular(file) as source:
-        for session in open_input(source, str(file), file, Order(to), report).sessions:
-            write(session, to, out, report)
+    with gc_paused(), open_regular(file) as source:
+        for session in open_input(OpenFile(source, str(file), file), ConversionRequest(to), report).sessions:
+            write(towards(ConversionRequest(to), session, report, str(file)), to, out, report)
     assert report.errors == 0, report.faults[:3]
 
 
 def write(session: Session, to: str, out: BinaryIO, report: Report) -> None:
     """Write one session in the form asked for."""
-    if to == "canonical":
-        write_canonical(session, out)
-    else:
-        try:
-            write_native(session, out, report, "memory")
-        except SourceFault as fault:  # the shortest files of the corpus hold no message to go on from
-            if fault.diagnostics[0].code != "foreign-empty":
-                raise
+    try:
+        write_session(session, to, out, report, "memory")
+    except SourceFault as fault:  # the shortest files of the corpus hold no message to go on from
+        if fault.diagnostics[0].code != "foreign-empty":
+            raise
 
 
 def _canonical_store(client: str, natives: Sequence[Path], directory: Path) -> list[Path]:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pond.codec.batch import expand, run_jobs
-from pond.codec.convert import Order
+from pond.codec.batch import run_jobs
+from pond.codec.finding import expand
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from tests.bench.corpus import CLIENTS, store
 from tests.bench.figures import Figure
 from tests.bench.speed import OTHER
@@ -41,7 +42,7 @@ def counted(folder: Path) -> Counter[str]:
 
 def converted(source: Path, to: str, into: Path, *, keep_origin: bool = False) -> Path:
     """Convert a store, as `pond convert` does."""
-    for _ in run_jobs(expand([str(source)], Report()), Order(to, keep_origin=keep_origin), into, into, 1):
+    for _ in run_jobs(expand([str(source)], Report()), ConversionRequest(to, keep_origin=keep_origin), into, into, 1):
         pass
     return into
 

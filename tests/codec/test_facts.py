@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from pond.codec.convert import Order, open_input
+from pond.codec.lines import HEAD
+from pond.codec.openfile import OpenFile
+from pond.codec.opening import open_input
 from pond.codec.report import Report
-from pond.codec.source import BEGINNING, HEAD
+from pond.codec.request import ConversionRequest
+from pond.codec.source import BEGINNING
 from pond.model.json_text import JsonObject
 
 META = (
@@ -23,7 +26,7 @@ def row(path: Path, *lines: str) -> JsonObject:
     file = path / "rollout-2026-04-02T00-00-00-way.jsonl"
     file.write_text("\n".join((*lines, "")), encoding="utf-8", newline="")
     with file.open("rb") as source:
-        (session,) = open_input(source, "way.jsonl", file, Order("canonical"), Report()).sessions
+        (session,) = open_input(OpenFile(source, "way.jsonl", file), ConversionRequest("canonical"), Report()).sessions
         return session.row
 
 
@@ -78,5 +81,5 @@ def test_what_a_session_must_have_is_looked_for_to_the_end(tmp_path: Path) -> No
     lines.append('{"type":"user","uuid":"a","cwd":"/home/ada/orrery","timestamp":"2026-04-02T00:00:01Z"}')
     file.write_text("\n".join((*lines, "")))
     with file.open("rb") as source:
-        (session,) = open_input(source, "log.jsonl", file, Order("canonical"), Report()).sessions
+        (session,) = open_input(OpenFile(source, "log.jsonl", file), ConversionRequest("canonical"), Report()).sessions
     assert (session.row["project"], session.row["created_at"]) == ("/home/ada/orrery", "2026-04-02T00:00:01.000Z")

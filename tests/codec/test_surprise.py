@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 import pond.cli.clients
-import pond.codec.batch
 import pond.codec.convert
+import pond.codec.opening
 import pond.codec.verify
 import pond.intake.reading
 from pond.cli.main import main
-from pond.codec.batch import Job, run_jobs
-from pond.codec.convert import Order
+from pond.codec.batch import run_jobs
+from pond.codec.finding import Found
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.codec.surprise import contained, told
 from pond.codec.verify import verify_job
 from pond.codec.workers import DIED, spread
@@ -43,10 +44,10 @@ def files(tmp_path: Path) -> dict[str, Path]:
 def _failing(whole: Callable[..., Any], bad: Path, error: Exception) -> Callable[..., Any]:
     """Return `open_input` with a mistake in it that one file brings to light."""
 
-    def open_input(file: Any, name: str, *more: Any) -> Any:
-        if name == str(bad):
+    def open_input(opened: Any, *more: Any, **how: Any) -> Any:
+        if opened.name == str(bad):
             raise error
-        return whole(file, name, *more)
+        return whole(opened, *more, **how)
 
     return open_input
 
@@ -61,11 +62,11 @@ def _code(error: Exception) -> str:
 def test_convert(
     surprise: Exception, processes: int, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failing = _failing(pond.codec.convert.open_input, files["bad"], surprise)
-    monkeypatch.setattr(pond.codec.batch, "open_input", failing)
-    jobs = [Job(path, str(path), tmp_path / "in", number) for number, path in enumerate(files.values())]
+    failing = _failing(pond.codec.opening.open_input, files["bad"], surprise)
+    monkeypatch.setattr(pond.codec.convert, "open_input", failing)
+    jobs = [Found(path, str(path), tmp_path / "in", number) for number, path in enumerate(files.values())]
     found = Report()
-    for _, report in run_jobs(jobs, Order("claude-code"), tmp_path / "out", tmp_path, processes):
+    for _, report in run_jobs(jobs, ConversionRequest("claude-code"), tmp_path / "out", tmp_path, processes):
         found.add(report)
     assert [(d.code, d.span) for d in found.diagnostics] == [(_code(surprise), Span(str(files["bad"]), 0))]
     assert len([*(tmp_path / "out").rglob("*.jsonl")]) == 2
@@ -73,9 +74,9 @@ def test_convert(
 
 @surprises
 def test_verify(surprise: Exception, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    failing = _failing(pond.codec.convert.open_input, files["bad"], surprise)
+    failing = _failing(pond.codec.opening.open_input, files["bad"], surprise)
     monkeypatch.setattr(pond.codec.verify, "open_input", failing)
-    verdict = verify_job(Job(files["bad"], str(files["bad"])))
+    verdict = verify_job(Found(files["bad"], str(files["bad"])))
     assert [d.code for d in verdict.report.diagnostics] == [_code(surprise)]
 
 
@@ -84,7 +85,7 @@ def test_verify(surprise: Exception, files: dict[str, Path], monkeypatch: pytest
 def test_ingest(
     surprise: Exception, processes: int, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failing = _failing(pond.codec.convert.open_input, files["bad"], surprise)
+    failing = _failing(pond.codec.opening.open_input, files["bad"], surprise)
     monkeypatch.setattr(pond.intake.reading, "open_input", failing)
     summary = take_in(tmp_path / "lake", *files.values(), processes=processes)
     assert [d.code for d in summary.report.diagnostics] == [_code(surprise)]
@@ -105,7 +106,7 @@ def test_restore(surprise: Exception, files: dict[str, Path], tmp_path: Path, mo
 
     monkeypatch.setattr(load, "groups", groups)
     lake = store(tmp_path / "lake")
-    out = restored(lake, load.sessions(lake, None), Order(OWN), tmp_path / "out")
+    out = restored(lake, load.sessions(lake, None), ConversionRequest(OWN), tmp_path / "out")
     assert [d.code for d in out.report.diagnostics] == [_code(surprise)]
     assert {Path(name).stem for name in out.files} == {session_id("first"), session_id("last")}
 

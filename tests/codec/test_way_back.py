@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from pond.codec.convert import Order, open_input, write_canonical, write_native
+from pond.codec.openfile import OpenFile
+from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
+from pond.codec.writing import write_canonical, write_native
 from pond.model.json_text import decode_strictly
 
 HEAD = (
@@ -26,7 +29,7 @@ def back(path: Path, *lines: str, to: str = "codex") -> tuple[list[bytes], Repor
     file.write_text("\n".join((HEAD, *lines, "")), encoding="utf-8", newline="")
     report, out = Report(), io.BytesIO()
     with file.open("rb") as source:
-        for session in open_input(source, "way.jsonl", file, Order(to), report).sessions:
+        for session in open_input(OpenFile(source, "way.jsonl", file), ConversionRequest(to), report).sessions:
             if to == CANONICAL:
                 write_canonical(session, out)
             else:

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pond.codec.batch import Job, convert_job
-from pond.codec.convert import Order
+from pond.codec.batch import convert_job
+from pond.codec.finding import Found
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.model.json_text import Json, JsonObject, encode_line
 from pond.portable.loss import Loss
 from tests.laws.passage import Passage, read, strict_values
@@ -69,7 +70,7 @@ class Made:
 def convert(file: Path, to: str, folder: Path, client: str | None = None) -> Made:
     """Convert a session file into a directory."""
     spool = folder.with_name(f"{folder.name}.spool")
-    return Made(to, folder, convert_job(Job(file, str(file)), Order(to, client), folder, spool))
+    return Made(to, folder, convert_job(Found(file, str(file)), ConversionRequest(to, client), folder, spool))
 
 
 def write_events(events: list[JsonObject], folder: Path) -> Path:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pond.codec.foreign import outline_of
+from pond.codec.relatives import outline_of
 from pond.model.json_text import JsonObject
 from pond.portable.outline import Record
 from tests.foreign.replay import claude_live, codex_live

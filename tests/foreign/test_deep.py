@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pond.codec.batch import Job, convert_job
-from pond.codec.convert import Order
+from pond.codec.batch import convert_job
+from pond.codec.finding import Found
+from pond.codec.request import ConversionRequest
 from pond.model.equal import same
 from pond.model.json_text import MAX_DEPTH, Json, JsonObject, encode_line
 from tests.foreign.road import CLIENTS, OTHER, convert
@@ -77,8 +78,8 @@ def test_deep_values_are_written_so_that_they_can_be_read(client: str, levels: i
 @pytest.mark.parametrize("levels", DEPTHS)
 def test_deep_values_come_back_with_their_origin(client: str, levels: int, tmp_path: Path) -> None:
     file = _written(client, levels, tmp_path)
-    order = Order(OTHER[client], client, keep_origin=True)
-    report = convert_job(Job(file, str(file)), order, tmp_path / "there", tmp_path / "spool")
+    order = ConversionRequest(OTHER[client], client, keep_origin=True)
+    report = convert_job(Found(file, str(file)), order, tmp_path / "there", tmp_path / "spool")
     assert report.errors == 0, report.diagnostics
     (middle,) = (tmp_path / "there").rglob("*.jsonl")
     back = convert(middle, client, tmp_path / "back")

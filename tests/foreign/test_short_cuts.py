@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pond.codec.foreign import relatives_of
 from pond.codec.registry import CANONICAL, adapter
+from pond.codec.relatives import relatives_of
 from pond.model.json_text import Json, JsonObject, encode
 from pond.portable.conversation import Item
 from pond.portable.lift import Lift

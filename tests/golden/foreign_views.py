@@ -5,9 +5,10 @@ import re
 import tempfile
 from pathlib import Path
 
-from pond.codec.batch import expand, run_jobs, with_families
-from pond.codec.convert import Order
+from pond.codec.batch import run_jobs
+from pond.codec.finding import expand
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.model.json_text import Json
 from tests.golden.views import CHECKOUT, shown
 from tests.laws.passage import strict_values
@@ -17,8 +18,8 @@ def converted(folder: Path, target: str) -> tuple[dict[str, list[Json]], Report]
     """Convert a case to another client; return the rows of each file, by its place in the client's layout."""
     report = Report()
     with tempfile.TemporaryDirectory() as place:
-        jobs, order = with_families(expand([str(folder)], report), Order(target), report)
-        for _, result in run_jobs(jobs, order, Path(place), Path(place), 1):
+        jobs = expand([str(folder)], report)
+        for _, result in run_jobs(jobs, ConversionRequest(target), Path(place), Path(place), 1):
             report.add(result)
         made = sorted(path for path in Path(place).rglob("*") if path.is_file())
         return {path.relative_to(place).as_posix(): strict_values(path.read_bytes()) for path in made}, report

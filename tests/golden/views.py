@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pond._locate import schema_dir
-from pond.codec.convert import find_files
+from pond.codec.finding import find_files
 from pond.codec.report import Report
 from pond.lang.fields import PART_TYPES, ROLES
 from pond.lang.plan import CARRY

@@ -17,12 +17,15 @@ import pytest
 
 from codegen import emit_cli
 from pond.cli.main import VERBS
-from pond.codec.convert import Order, open_input, write_native
+from pond.codec.lines import LineSource
+from pond.codec.openfile import OpenFile
+from pond.codec.opening import open_input
 from pond.codec.reader import SessionReader
 from pond.codec.registry import Adapter, adapter, clients, compile_now
 from pond.codec.report import Report
-from pond.codec.source import LineSource
+from pond.codec.request import ConversionRequest
 from pond.codec.writer import SessionWriter
+from pond.codec.writing import write_native
 from pond.diagnostics.codes import CODES
 from tests.house.rules import LIST, listed
 from tests.house.tree import ROOT, files
@@ -97,12 +100,12 @@ def _made() -> dict[str, Any]:
     lines = FIXTURE.read_bytes().splitlines()
     report = Report()
     with open(FIXTURE, "rb") as file:
-        (session,) = open_input(file, FIXTURE.name, FIXTURE, Order("canonical"), report).sessions
+        (session,) = open_input(OpenFile(file, FIXTURE.name, FIXTURE), ConversionRequest("canonical"), report).sessions
         groups = list(session.groups)
     message, part = json.loads(json.dumps(groups[LINE - 1]))  # a copy: writing uses the events up
     out = io.BytesIO()
     with open(FIXTURE, "rb") as file:
-        (again,) = open_input(file, FIXTURE.name, FIXTURE, Order("claude-code"), report).sessions
+        (again,) = open_input(OpenFile(file, FIXTURE.name, FIXTURE), ConversionRequest("claude-code"), report).sessions
         write_native(again, out, report, FIXTURE.name)
     restored = json.loads(out.getvalue().splitlines()[LINE - 1])
     values = {"record": json.loads(lines[LINE - 1]), "session": session.row, "restored": restored}

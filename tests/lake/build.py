@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pond.codec.convert import Order, find_files, open_input
+from pond.codec.finding import find_files
+from pond.codec.openfile import OpenFile
+from pond.codec.opening import open_input
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.model.json_text import JsonObject
 from pond.sessions.rows import Rows, session_row
 from pond.sessions.writing import prepare, write_rows, write_sessions
@@ -52,7 +55,8 @@ def _sessions_below(folders: Sequence[Path]) -> Iterator[tuple[JsonObject, Group
     for folder in folders:
         for path in find_files(folder, Report()):
             with open(path, "rb") as file:
-                for session in open_input(file, str(path), path, Order("canonical"), Report()).sessions:
+                opened = OpenFile(file, str(path), path)
+                for session in open_input(opened, ConversionRequest("canonical"), Report()).sessions:
                     yield session.row, list(session.groups)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pond.intake.crew import DIED, Crew
+from pond.codec.workers import DIED, Pool
 from pond.sessions.lake import opened
 from tests.cli.command import finish, pond, start
 from tests.lake import crash
@@ -101,7 +101,7 @@ def _two_readers(process: subprocess.Popen[bytes]) -> list[int]:
     return found
 
 
-# --- the crew itself -------------------------------------------------------------------------------------------------
+# --- the pool itself -------------------------------------------------------------------------------------------------
 
 
 def _work(task: str) -> Iterator[str]:
@@ -113,8 +113,8 @@ def _work(task: str) -> Iterator[str]:
 
 
 def _run(tasks: list[str]) -> list[tuple[str, object]]:
-    with contextlib.closing(Crew(_work, 1)) as crew:
-        return list(crew.run(iter(tasks)))
+    with contextlib.closing(Pool(_work, 1)) as pool:
+        return list(pool.run(iter(tasks)))
 
 
 def test_a_process_that_died_is_stood_in_for() -> None:

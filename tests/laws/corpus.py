@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pond.codec.convert import find_files
+from pond.codec.finding import find_files
 from pond.codec.registry import adapter, clients
 from pond.codec.report import Report
 from tests.size import SOAK

@@ -8,12 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pond.codec.convert import Order, open_input
+from pond.codec.openfile import OpenFile
+from pond.codec.opening import open_input
 from pond.codec.paths import beside, captures
 from pond.codec.reader import BESIDE
 from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
-from pond.codec.resume import Mark, NeedsWhole, Resume
+from pond.codec.request import ConversionRequest
+from pond.codec.resume import Mark, Resume
+from pond.codec.source import NeedsWhole
 from pond.diagnostics.diagnostic import SourceFault
 from pond.model.equal import first_difference, same
 from pond.model.json_text import JsonObject
@@ -54,10 +57,11 @@ def read_part(
     """Read a session file, from the beginning or from a mark on; `known` is the row that is stored of it."""
     report = Report()
     with open(path, "rb") as file:
-        found = open_input(file, str(path), path, Order(CANONICAL, client, marks=True), report, resume, known)
+        request = ConversionRequest(CANONICAL, client)
+        found = open_input(OpenFile(file, str(path), path), request, report, resume, known, marks=True)
         (session,) = found.sessions
         groups = [*session.groups]
-        return Part(session.row, groups, session.mark(), report)
+        return Part(session.row, groups, session.origin.mark(), report)
 
 
 def go_on(path: Path, client: str, earlier: Part, also_known: Iterable[str] = ()) -> Part:

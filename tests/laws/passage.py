@@ -7,10 +7,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from pond.codec.convert import Order, Session, open_input, write_canonical, write_native
+from pond.codec.convert import towards
+from pond.codec.openfile import OpenFile
+from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
+from pond.codec.session import Session
 from pond.codec.writer import SideFile
+from pond.codec.writing import write_canonical, write_session
 from pond.model.json_text import Json, JsonObject, NotJson, decode_strictly
 
 
@@ -49,7 +54,7 @@ def read(path: Path, client: str | None = None, project: str | None = None) -> P
     """Read a session file into canonical events."""
     with open(path, "rb") as file:
         report = Report()
-        source = open_input(file, str(path), path, Order(CANONICAL, client, project), report)
+        source = open_input(OpenFile(file, str(path), path), ConversionRequest(CANONICAL, client, project), report)
         (session,) = source.sessions
         return Passage(session.row, [*session.groups], report)
 
@@ -64,7 +69,9 @@ def to_canonical(path: Path, client: str) -> bytes:
     """Convert a session file to canonical JSONL, anew each time."""
     out = io.BytesIO()
     with open(path, "rb") as file:
-        for session in open_input(file, str(path), path, Order(CANONICAL, client), Report()).sessions:
+        for session in open_input(
+            OpenFile(file, str(path), path), ConversionRequest(CANONICAL, client), Report()
+        ).sessions:
             write_canonical(session, out)
     return out.getvalue()
 
@@ -81,7 +88,7 @@ class Restored:
 def restore(path: Path, client: str) -> Restored:
     """Take a file the direct road: read and written back in one go."""
     with open(path, "rb") as file:
-        source = open_input(file, str(path), path, Order(client, client), Report())
+        source = open_input(OpenFile(file, str(path), path), ConversionRequest(client, client), Report())
         return _written(source.sessions, client)
 
 
@@ -90,7 +97,7 @@ def restore_text(text: bytes, client: str) -> Restored:
     with tempfile.TemporaryFile() as file:
         file.write(text)
         report = Report()
-        source = open_input(file, "canonical", None, Order(client, CANONICAL), report)
+        source = open_input(OpenFile(file, "canonical", None), ConversionRequest(client, CANONICAL), report)
         restored = _written(source.sessions, client)
         assert report.errors == 0, report.diagnostics
         return restored
@@ -100,7 +107,8 @@ def _written(sessions: Iterator[Session], client: str) -> Restored:
     out, report = io.BytesIO(), Report()
     beside: list[SideFile] = []
     for session in sessions:
-        beside += write_native(session, out, report, "restored").beside
+        ready = towards(ConversionRequest(client), session, report, "restored")
+        beside += write_session(ready, client, out, report, "restored").beside
     assert report.errors == 0, report.diagnostics
     files = {file.name: file.data for file in beside if not file.shared}
     lines = b"".join(file.data for file in beside if file.shared)

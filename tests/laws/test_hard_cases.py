@@ -724,12 +724,16 @@ def test_a_session_without_a_project_is_refused(tmp_path: Path) -> None:
 
 def _read_nameless(path: Path, project: str | None = None) -> Passage:
     """Read a file as if it came through a pipe: no path is known."""
-    from pond.codec.convert import Order, open_input
+    from pond.codec.openfile import OpenFile
+    from pond.codec.opening import open_input
     from pond.codec.report import Report
+    from pond.codec.request import ConversionRequest
 
     with open(path, "rb") as file:
         report = Report()
-        (session,) = open_input(file, "<stdin>", None, Order("canonical", "claude-code", project), report).sessions
+        (session,) = open_input(
+            OpenFile(file, "<stdin>", None), ConversionRequest("canonical", "claude-code", project), report
+        ).sessions
         return Passage(session.row, [*session.groups], report)
 
 

@@ -12,12 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pond.codec.convert import Order, open_input
 from pond.codec.facts import filled_in
+from pond.codec.files import BUFFER
+from pond.codec.lines import LineSource
+from pond.codec.openfile import OpenFile
+from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL, clients
 from pond.codec.report import Report
-from pond.codec.resume import Mark, NeedsWhole, Resume
-from pond.codec.source import BUFFER, LineSource
+from pond.codec.request import ConversionRequest
+from pond.codec.resume import Mark, Resume
+from pond.codec.source import NeedsWhole
 from tests.laws.corpus import SessionFile, capture_files, fixture_files, quick, sample_files
 from tests.laws.growth import (
     Part,
@@ -149,7 +153,7 @@ def test_a_line_that_was_cut_off_is_taken_when_it_is_complete(log: Log) -> None:
     log.write(line[:50])
     earlier = log.read()
     assert earlier.mark is not None
-    assert (earlier.mark.offset, earlier.mark.lines, earlier.mark.records) == (size, 1, 1)
+    assert (earlier.mark.cursor, earlier.mark.lines, earlier.mark.records) == (size, 1, 1)
     assert [d.code for d in earlier.report.diagnostics] == ["source-not-json"]
     log.write(line[50:], b"\n")
     assert log.go_on(earlier).ids == ["u-2"]
@@ -159,7 +163,7 @@ def test_a_line_without_a_line_feed_is_taken_once(log: Log) -> None:
     log.write(json.dumps(turn("user", "more", "u-2")).encode())
     earlier = log.read()
     assert earlier.mark is not None
-    assert (earlier.mark.offset, earlier.mark.lines) == (log.path.stat().st_size, 1)
+    assert (earlier.mark.cursor, earlier.mark.lines) == (log.path.stat().st_size, 1)
     log.write(b"\r\n", b"{\n", turn("user", "last", "u-3"))
     rest = log.go_on(earlier)
     assert rest.ids == ["u-3"]
@@ -345,7 +349,9 @@ def test_what_stands_between_the_head_and_the_mark_is_not_read(
     monkeypatch.setattr(os, "pread", counted)
     buffered = io.BufferedReader(file, BUFFER)
     resume = Resume(earlier.mark, earlier.row, earlier.ids)
-    (session,) = open_input(buffered, "log", log.path, Order(CANONICAL, client), Report(), resume).sessions
+    (session,) = open_input(
+        OpenFile(buffered, "log", log.path), ConversionRequest(CANONICAL, client), Report(), resume
+    ).sessions
     assert [*session.groups] == right.groups != []
     assert file.amount < log.path.stat().st_size / 4 > BUFFER
     buffered.close()

@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 
 from pond.codec import reader
-from pond.codec.batch import Job, convert_job
-from pond.codec.convert import Order, find_files, open_input
+from pond.codec.batch import convert_job
+from pond.codec.convert import towards
+from pond.codec.finding import Found, find_files
+from pond.codec.openfile import OpenFile
+from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.diagnostics.diagnostic import MappingError, PondError
 from pond.lang.check import check
 from pond.lang.fields import FALLBACKS, PART_TYPES, ROLES, fields_of
@@ -104,11 +108,15 @@ def test_restoring_a_store_restores_the_children(client: str, case: str, tmp_pat
     """A store taken to canonical and back has every session file it had, children and side files included."""
     (folder,) = [f for f in fixture_folders(client) if f.name == case]
     report = Report()
-    jobs = [Job(path, str(path), folder) for path in find_files(folder, report)]
+    jobs = [Found(path, str(path), folder) for path in find_files(folder, report)]
     for job in jobs:
-        report.add(convert_job(job, Order(CANONICAL, client), tmp_path / "middle", tmp_path))
+        report.add(convert_job(job, ConversionRequest(CANONICAL, client), tmp_path / "middle", tmp_path))
     for path in find_files(tmp_path / "middle", report):
-        report.add(convert_job(Job(path, str(path), tmp_path / "middle"), Order(client), tmp_path / "back", tmp_path))
+        report.add(
+            convert_job(
+                Found(path, str(path), tmp_path / "middle"), ConversionRequest(client), tmp_path / "back", tmp_path
+            )
+        )
     assert [d for d in report.diagnostics if d.code != "source-duplicate-key" and d.severity == "error"] == []
     ignores = adapter(client).module.IGNORES
     there = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file() and p.name not in ignores}
@@ -134,7 +142,9 @@ def test_the_system_decides_whether_a_restore_is_native(client: str, target: str
     """Origins are compared: the same client gets its records as they were, another one a session of its own dialect."""
     file = next(f for f in fixture_files() if f.client == client and f.case == "tour")
     with open(file.path, "rb") as source:
-        (session,) = open_input(source, "tour", file.path, Order(target), Report()).sessions
+        request = ConversionRequest(target)
+        (session,) = open_input(OpenFile(source, "tour", file.path), request, Report()).sessions
+        session = towards(request, session, Report(), "tour")
         assert session.foreign == (client != target)
         assert session.row["source_agent"] == target
     restored = restore_text(to_canonical(file.path, client), target).values

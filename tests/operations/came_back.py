@@ -3,8 +3,8 @@
 import io
 from pathlib import Path
 
-from pond.codec.convert import write_native
 from pond.codec.report import Report
+from pond.codec.writing import write_native
 from pond.intake.sources import SOURCE, source_id
 from pond.model.equal import same
 from pond.model.json_text import Json, JsonObject

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from pond.codec.convert import Order
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.model.json_text import JsonObject
 from pond.restore.restoring import restore
 from pond.sessions.writing import prepare
@@ -63,7 +63,7 @@ class Out:
         return files_below(self.folder)
 
 
-def restored(store: Store, rows: list[JsonObject], order: Order, folder: Path) -> Out:
+def restored(store: Store, rows: list[JsonObject], order: ConversionRequest, folder: Path) -> Out:
     """Restore sessions into a directory."""
     report = Report()
     made = list(restore(store, rows, order, folder, report))

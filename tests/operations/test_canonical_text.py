@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pond.codec.convert import Order
 from pond.codec.registry import clients
+from pond.codec.request import ConversionRequest
 from pond.model.json_text import JsonObject, encode_line
 from pond.restore.restoring import OWN
 from pond.sessions import load
@@ -124,7 +124,7 @@ def test_the_events_of_the_readers_are_read_by_the_short_way(tmp_path: Path) -> 
 def test_a_conversation_goes_to_the_client_of_its_brand(agent: str, tmp_path: Path) -> None:
     take_in(tmp_path / "lake", written(tmp_path / "events.jsonl", talk(agent)))
     lake = store(tmp_path / "lake")
-    out = restored(lake, load.sessions(lake, None), Order(OWN), tmp_path / "out")
+    out = restored(lake, load.sessions(lake, None), ConversionRequest(OWN), tmp_path / "out")
     assert out.report.errors == 0
     (data,) = out.files.values()
     assert all(words in data for words in (b"Where is Saturn?", b"Behind the shed."))

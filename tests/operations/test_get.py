@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from codegen.emit_schema import wire_bundle
-from pond.codec.convert import Order, find_files, open_input
+from pond.codec.finding import find_files
+from pond.codec.openfile import OpenFile
+from pond.codec.opening import open_input
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.diagnostics.diagnostic import UsageError
 from pond.lake import get
 from pond.lake.get import MODES, get_message, get_session
@@ -49,7 +52,9 @@ def _fixtures() -> dict[str, list[JsonObject]]:
     found: dict[str, list[JsonObject]] = {}
     for path in chain.from_iterable(find_files(folder, Report()) for folder in (*TOURS, *SUBAGENTS)):
         with open(path, "rb") as file:
-            for session in open_input(file, str(path), path, Order("canonical"), Report()).sessions:
+            for session in open_input(
+                OpenFile(file, str(path), path), ConversionRequest("canonical"), Report()
+            ).sessions:
                 found[session.row["id"]] = list(chain.from_iterable(session.groups))
     return found
 

@@ -64,8 +64,7 @@ def test_a_second_run_changes_nothing_and_opens_nothing(
 ) -> None:
     take_in(lake, source)
     before = versions(lake)
-    monkeypatch.setattr("pond.intake.reading.open_regular", _unexpected)
-    monkeypatch.setattr("pond.intake.sources.open_regular", _unexpected)
+    monkeypatch.setattr("pond.codec.finding.open_regular", _unexpected)
     summary = take_in(lake, source)
     assert summary.files["unchanged"] == 1
     assert versions(lake) == before

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from adapters.claude_code.lowering import slug
-from pond.codec.convert import Order
 from pond.codec.placing import safe_beside
 from pond.codec.registry import CANONICAL
+from pond.codec.request import ConversionRequest
 from pond.diagnostics.diagnostic import SourceFault
 from pond.lake.chosen import every
 from pond.model.equal import same
@@ -65,11 +65,11 @@ def test_a_stored_path_that_is_no_session_of_its_client_is_refused(client: str, 
     store = lake(tmp_path / "lake")
     for row, groups in (_at((passage.session, passage.groups), path), good):
         store_session(store, row, groups)
-    out = restored(store, every(store, None, None), Order(OWN), tmp_path / "out")
+    out = restored(store, every(store, None, None), ConversionRequest(OWN), tmp_path / "out")
     assert _codes(out) == ["output-place"]
     assert list(out.paths) == [good[0]["id"]], "the others are written"
     assert list(out.files) == [good[0]["options"]["pond"]["path"]]
-    canonical = restored(store, every(store, None, None), Order(CANONICAL), tmp_path / "canonical")
+    canonical = restored(store, every(store, None, None), ConversionRequest(CANONICAL), tmp_path / "canonical")
     assert _codes(canonical) == []
     assert len(canonical.files) == 2
     assert all(name.endswith(".canonical.jsonl") for name in canonical.files)
@@ -96,7 +96,7 @@ def test_a_document_with_a_name_of_its_own_takes_a_name_that_its_client_gives(na
     store = lake(tmp_path / "lake")
     passage = read(source, "codex")
     store_session(store, passage.session, passage.groups)
-    out = restored(store, every(store, None, None), Order(OWN), tmp_path / "out")
+    out = restored(store, every(store, None, None), ConversionRequest(OWN), tmp_path / "out")
     assert _codes(out) == []
     assert list(out.files) == [f"sessions/rollout-{name}"]
     assert same(json.loads(out.files[f"sessions/rollout-{name}"]), json.loads(source.read_bytes()))
@@ -132,7 +132,7 @@ def test_an_id_is_a_name_and_no_path(tmp_path: Path) -> None:
     own = {**row, "id": "../a/b", "options": {"pond": {"map": "claude-code/1"}}}
     store = lake(tmp_path / "lake")
     store_session(store, own, [[{**event, "session_id": own["id"]} for event in group] for group in groups])
-    out = restored(store, [own], Order(OWN), tmp_path / "out")
+    out = restored(store, [own], ConversionRequest(OWN), tmp_path / "out")
     assert (_codes(out), list(out.files)) == ([], [".._a_b.jsonl"])
 
 
@@ -155,7 +155,7 @@ def test_a_file_that_its_client_would_not_keep_beside_a_session_is_refused(name:
     store = lake(tmp_path / "lake")
     mark: JsonObject = {**head, "options": {"pond": {"as": "beside", "file": name}}}
     store_session(store, {**row, "options": options}, [*groups, [mark, part]])
-    out = restored(store, every(store, None, None), Order(OWN), tmp_path / "out")
+    out = restored(store, every(store, None, None), ConversionRequest(OWN), tmp_path / "out")
     assert _codes(out) == ["output-place", "output-place"]
     place = f"projects/-home-ada-bench/{SESSION}"
     assert list(out.files) == [f"{place}.jsonl", f"{place}.meta.json"]
@@ -167,7 +167,7 @@ def test_a_client_that_keeps_nothing_beside_a_session_gets_nothing(tmp_path: Pat
     options = {**passage.session["options"], "source": {"beside": {"{stem}.meta.json": {"a": 1}}}}
     store = lake(tmp_path / "lake")
     store_session(store, {**passage.session, "options": options}, passage.groups)
-    out = restored(store, every(store, None, None), Order(OWN), tmp_path / "out")
+    out = restored(store, every(store, None, None), ConversionRequest(OWN), tmp_path / "out")
     assert (_codes(out), len(out.files)) == (["output-place"], 1)
 
 
@@ -181,7 +181,7 @@ def test_a_link_that_leads_out_of_the_directory_is_not_followed(tmp_path: Path) 
     (tmp_path / "outside").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "out/projects").symlink_to(tmp_path / "outside")
-    out = restored(store, [row], Order(OWN), tmp_path / "out")
+    out = restored(store, [row], ConversionRequest(OWN), tmp_path / "out")
     assert (_codes(out), out.paths) == (["output-place"], {})
     assert list((tmp_path / "outside").iterdir()) == []
     done = pond("convert", tmp_path / "in", "--to", "claude-code", "-o", tmp_path / "out")
@@ -196,7 +196,7 @@ def test_a_link_that_stays_within_the_directory_is_followed(tmp_path: Path) -> N
     (tmp_path / "out/store").mkdir(parents=True)
     (tmp_path / "out/projects").symlink_to("store")
     (tmp_path / "link").symlink_to("out")
-    out = restored(store, [row], Order(OWN), tmp_path / "link")
+    out = restored(store, [row], ConversionRequest(OWN), tmp_path / "link")
     assert (_codes(out), len(out.paths)) == ([], 1)
     assert len(list((tmp_path / "out/store").rglob("*.jsonl"))) == 1
 
@@ -221,7 +221,7 @@ def test_the_folder_of_a_long_project_keeps_its_whole_name(tmp_path: Path) -> No
     row, groups = _at(_session(tmp_path / "in"), path)
     store = lake(tmp_path / "lake")
     store_session(store, row, groups)
-    out = restored(store, [row], Order(OWN), tmp_path / "out")
+    out = restored(store, [row], ConversionRequest(OWN), tmp_path / "out")
     assert (_codes(out), list(out.files)) == ([], [path])
 
 
@@ -231,10 +231,10 @@ def test_a_name_that_no_file_system_takes_is_cut_and_stays_its_own(tmp_path: Pat
         row, groups = _at(_session(tmp_path / "in", f"s-{number}"), f"projects/a/{'ü' * 300}{number}.jsonl")
         store_session(store, row, groups)
     for to in (OWN, CANONICAL):
-        out = restored(store, every(store, None, None), Order(to), tmp_path / f"out{to}")
+        out = restored(store, every(store, None, None), ConversionRequest(to), tmp_path / f"out{to}")
         assert (_codes(out), len(out.files)) == ([], 2)
         assert all(200 < len(name.rpartition("/")[2].encode()) <= 255 for name in out.files)
-        again = restored(store, every(store, None, None), Order(to), tmp_path / f"out{to}")
+        again = restored(store, every(store, None, None), ConversionRequest(to), tmp_path / f"out{to}")
         assert (_codes(again), again.files) == ([], out.files)
 
 
@@ -257,7 +257,7 @@ def test_sessions_with_one_stored_place_all_come_back(path: str, to: str, tmp_pa
     store = lake(tmp_path / "lake")
     for row, groups in _crowd(tmp_path, path):
         store_session(store, row, groups)
-    out = restored(store, every(store, None, None), Order(to), tmp_path / "out")
+    out = restored(store, every(store, None, None), ConversionRequest(to), tmp_path / "out")
     stem, suffix = path.removesuffix(".jsonl"), ".jsonl" if to == OWN else ".canonical.jsonl"
     assert list(out.files) == sorted([f"{stem}{suffix}", f"{stem}-s-1{suffix}", f"{stem}-s-2{suffix}"])
     assert [path.name for path in out.paths.values()] == [
@@ -268,7 +268,7 @@ def test_sessions_with_one_stored_place_all_come_back(path: str, to: str, tmp_pa
     for id, made in out.paths.items():
         (session,) = {value.get("sessionId") or value["session_id"] for value in map(json.loads, _lines(made, to))}
         assert session == id
-    again = restored(store, every(store, None, None), Order(to), tmp_path / "out")
+    again = restored(store, every(store, None, None), ConversionRequest(to), tmp_path / "out")
     assert (again.files, again.paths) == (out.files, out.paths)
     assert again.report.errors == 0
 
@@ -282,7 +282,7 @@ def test_a_place_that_another_session_got_is_nobody_elses(tmp_path: Path) -> Non
     crowd = [*_crowd(tmp_path, "full.jsonl", 2), _at(_session(tmp_path / "in", "s-9"), "full-s-1.jsonl")]
     for row, groups in crowd:
         store_session(store, row, groups)
-    out = restored(store, every(store, None, None), Order(OWN), tmp_path / "out")
+    out = restored(store, every(store, None, None), ConversionRequest(OWN), tmp_path / "out")
     assert out.report.errors == 0
     assert list(out.files) == ["full-s-1-s-9.jsonl", "full-s-1.jsonl", "full.jsonl"]
 

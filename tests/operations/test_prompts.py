@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pond.codec.convert import Order
+from pond.codec.request import ConversionRequest
 from pond.lake.get import get_session
 from pond.lake.listing import Wanted, recent
 from pond.model.equal import same
@@ -119,7 +119,7 @@ def test_each_prompt_is_one_to_read_count_and_search(
     everything = get_session(there, SESSION, "complete", 1000)["messages"]
     assert [m["text"].strip() for m in everything if m["role"] == "user" and m["text"]] == ["begin", *prompts]
     assert all(m["text"] == "" for m in everything if m.get("again"))
-    out = restored(there, [load.session(there, SESSION) or {}], Order(OWN), tmp_path / "out")
+    out = restored(there, [load.session(there, SESSION) or {}], ConversionRequest(OWN), tmp_path / "out")
     assert same(strict_values(out.paths[SESSION].read_bytes()), strict_values(path.read_bytes()))
 
 

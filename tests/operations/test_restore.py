@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from pond.codec.convert import Order, find_files
+from pond.codec.finding import find_files
 from pond.codec.paths import beside
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.diagnostics.diagnostic import UsageError
 from pond.lake.chosen import every, named
 from pond.model.equal import same
@@ -46,7 +47,7 @@ def _losses(out: Out) -> list[tuple[str, str]]:
 )
 def test_a_whole_store_comes_back_file_for_file(folder: Path, tmp_path: Path) -> None:
     store = lake(tmp_path / "lake", folder)
-    out = restored(store, every(store, None, None), Order(OWN), tmp_path / "out")
+    out = restored(store, every(store, None, None), ConversionRequest(OWN), tmp_path / "out")
     assert _codes(out) == []
     source = _session_files(folder)
     lists = {adapter(client).list_name for client in clients()}  # they name other sessions, too
@@ -72,7 +73,7 @@ def test_children_come_along(folder: Path, to: str, tmp_path: Path) -> None:
     rows = every(store, None, None)
     parent = next(row for row in rows if any(child.get("parent_session_id") == row["id"] for child in rows))
     family = {row["id"] for row in rows if parent["id"] in (row["id"], row.get("parent_session_id"))}
-    out = restored(store, [parent], Order(to), tmp_path / "out")
+    out = restored(store, [parent], ConversionRequest(to), tmp_path / "out")
     assert len(family) > 1
     assert out.paths.keys() == family
     assert all(path.is_file() for path in out.paths.values())
@@ -96,16 +97,20 @@ def _deep(tmp_path: Path) -> Store:
 @pytest.mark.rule("adapter-lineage-complete-restore")
 def test_a_family_too_deep_for_the_target_is_refused_whole(tmp_path: Path) -> None:
     store = _deep(tmp_path)
-    out = restored(store, named(store, ["a"]), Order("claude-code"), tmp_path / "out")
+    out = restored(store, named(store, ["a"]), ConversionRequest("claude-code"), tmp_path / "out")
     assert set(_codes(out)) == {"foreign-too-deep"}
     assert (out.paths, out.files) == ({}, {})
 
 
 def test_other_families_go_on_and_the_own_client_holds_its_own(tmp_path: Path) -> None:
     store = _deep(tmp_path)
-    out = restored(store, every(store, None, None), Order("claude-code"), tmp_path / "out")
+    out = restored(store, every(store, None, None), ConversionRequest("claude-code"), tmp_path / "out")
     assert out.paths.keys() == {"other"}
-    assert restored(store, named(store, ["a"]), Order(OWN), tmp_path / "own").paths.keys() == {"a", "b", "c"}
+    assert restored(store, named(store, ["a"]), ConversionRequest(OWN), tmp_path / "own").paths.keys() == {
+        "a",
+        "b",
+        "c",
+    }
 
 
 # --- forks -----------------------------------------------------------------------------------------------------------
@@ -123,7 +128,7 @@ def test_a_fork_finds_its_beginning_in_the_lake(tmp_path: Path) -> None:
     _rollout(tmp_path / "in", "trunk")
     _rollout(tmp_path / "in", "twig", **_base("trunk"))
     store = lake(tmp_path / "lake", tmp_path / "in")
-    out = restored(store, named(store, ["twig"]), Order("claude-code"), tmp_path / "out")
+    out = restored(store, named(store, ["twig"]), ConversionRequest("claude-code"), tmp_path / "out")
     assert out.paths.keys() == {"twig"}
     assert _text(out).index("I am trunk.") < _text(out).index("I am twig.")
 
@@ -131,7 +136,7 @@ def test_a_fork_finds_its_beginning_in_the_lake(tmp_path: Path) -> None:
 def test_a_beginning_that_is_not_stored_is_a_loss(tmp_path: Path) -> None:
     _rollout(tmp_path / "in", "twig", **_base("trunk"))
     store = lake(tmp_path / "lake", tmp_path / "in")
-    out = restored(store, named(store, ["twig"]), Order("claude-code"), tmp_path / "out")
+    out = restored(store, named(store, ["twig"]), ConversionRequest("claude-code"), tmp_path / "out")
     assert ("beginning-missing", "trunk") in _losses(out)
     assert "I am twig." in _text(out)
 
@@ -140,10 +145,13 @@ def test_forks_that_begin_in_each_other_end(tmp_path: Path) -> None:
     _rollout(tmp_path / "in", "egg", **_base("hen"))
     _rollout(tmp_path / "in", "hen", **_base("egg"))
     store = lake(tmp_path / "lake", tmp_path / "in")
-    out = restored(store, named(store, ["egg"]), Order("claude-code"), tmp_path / "out")
+    out = restored(store, named(store, ["egg"]), ConversionRequest("claude-code"), tmp_path / "out")
     assert ("beginning-missing", "egg") in _losses(out)
     assert out.paths["egg"].read_text().count("I am hen.") == 1
-    assert restored(store, named(store, ["egg"]), Order(OWN), tmp_path / "own").paths.keys() == {"egg", "hen"}
+    assert restored(store, named(store, ["egg"]), ConversionRequest(OWN), tmp_path / "own").paths.keys() == {
+        "egg",
+        "hen",
+    }
 
 
 @pytest.mark.rule("adapter-lineage-complete-restore")
@@ -153,7 +161,10 @@ def test_its_own_client_gets_the_session_a_fork_begins_in(tmp_path: Path) -> Non
     _rollout(tmp_path / "in", "twig", **_base("trunk"))
     _rollout(tmp_path / "in", "other", **_base("trunk"))
     store = lake(tmp_path / "lake", tmp_path / "in")
-    assert restored(store, named(store, ["twig"]), Order(OWN), tmp_path / "out").paths.keys() == {"twig", "trunk"}
+    assert restored(store, named(store, ["twig"]), ConversionRequest(OWN), tmp_path / "out").paths.keys() == {
+        "twig",
+        "trunk",
+    }
 
 
 def test_moved_paths_are_moved_in_the_beginning_too(tmp_path: Path) -> None:
@@ -163,7 +174,7 @@ def test_moved_paths_are_moved_in_the_beginning_too(tmp_path: Path) -> None:
     path = next((tmp_path / "in").rglob("*-trunk.jsonl"))
     path.write_text(path.read_text() + json.dumps({**prompt(f"Read {PROJECT}/fern."), "ordinal": 2}) + "\n")
     store = lake(tmp_path / "lake", tmp_path / "in")
-    order = Order("claude-code", paths=((PROJECT, "/srv/bench"),))
+    order = ConversionRequest("claude-code", paths=((PROJECT, "/srv/bench"),))
     out = restored(store, named(store, ["twig"]), order, tmp_path / "out")
     assert "Read /srv/bench/fern." in _text(out)
     assert PROJECT not in _text(out)
@@ -176,12 +187,12 @@ def test_moved_paths_are_moved_in_the_beginning_too(tmp_path: Path) -> None:
 def test_another_file_in_the_way_stays_and_the_others_are_written(to: str, tmp_path: Path) -> None:
     store = lake(tmp_path / "lake", SUBAGENTS[0])
     rows = every(store, None, None)
-    places = restored(store, rows, Order(to), tmp_path / "first").paths
+    places = restored(store, rows, ConversionRequest(to), tmp_path / "first").paths
     taken = places[rows[0]["id"]].relative_to(tmp_path / "first")
     mine = tmp_path / "out" / taken
     mine.parent.mkdir(parents=True)
     mine.write_bytes(b"mine\n")
-    out = restored(store, rows, Order(to), tmp_path / "out")
+    out = restored(store, rows, ConversionRequest(to), tmp_path / "out")
     assert _codes(out) == ["output-exists"]
     assert mine.read_bytes() == b"mine\n"
     assert out.paths.keys() == {row["id"] for row in rows[1:]}
@@ -191,7 +202,7 @@ def test_another_file_in_the_way_stays_and_the_others_are_written(to: str, tmp_p
 def test_the_file_is_dated_by_its_last_message(to: str, tmp_path: Path) -> None:
     store = lake(tmp_path / "lake", TOURS[0])
     (row,) = every(store, None, None)
-    out = restored(store, [row], Order(to), tmp_path / "out")
+    out = restored(store, [row], ConversionRequest(to), tmp_path / "out")
     (path,) = out.paths.values()
     last = max(value["timestamp"] for value in strict_values(path.read_bytes()) if "timestamp" in value)
     assert path.stat().st_mtime == datetime.fromisoformat(last).timestamp()
@@ -204,7 +215,7 @@ def test_what_was_stored_from_canonical_text_comes_back_natively(client: str, tm
     (tmp_path / "in").mkdir()
     (tmp_path / "in/any.jsonl").write_bytes(to_canonical(file, client))
     store = lake(tmp_path / "lake", tmp_path / "in")
-    out = restored(store, every(store, None, None), Order(OWN), tmp_path / "out")
+    out = restored(store, every(store, None, None), ConversionRequest(OWN), tmp_path / "out")
     assert _codes(out) == []
     assert same(strict_values(out.files[file.relative_to(folder).as_posix()]), strict_values(file.read_bytes()))
 
@@ -234,7 +245,7 @@ def test_files_beside_a_session_that_were_stored_by_two_runs_all_come_back(tmp_p
         rows = Rows(row)
         rows.take(read(folder.parent.with_suffix(".jsonl"), "claude-code").groups[-1])
         write_rows(store, *tables(rows))
-    out = restored(store, [row], Order(OWN), tmp_path / "out")
+    out = restored(store, [row], ConversionRequest(OWN), tmp_path / "out")
     names = [f"projects/-home-ada-bench/{SESSION}/tool-results/{name}" for name in ("one.txt", "two.txt")]
     assert {name: out.files.get(name) for name in names} == dict(zip(names, (b"one.txt", b"two.txt"), strict=True))
 
@@ -263,7 +274,7 @@ def test_no_name_leaves_the_directory(
     store = _lake_of(tmp_path, *zip(rows, mine, strict=True))
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
     for number, row in enumerate(rows):
-        out = restored(store, [row], Order(to), tmp_path / f"deep/er/{number}")
+        out = restored(store, [row], ConversionRequest(to), tmp_path / f"deep/er/{number}")
         new = {path for path in tmp_path.rglob("*") if path.is_file()} - before
         assert [path for path in new if not path.is_relative_to(out.folder)] == []
         assert len(out.files) == 1 or (change is _renamed and _codes(out) == ["output-place"])
@@ -278,7 +289,7 @@ def test_no_file_beside_a_session_leaves_the_directory(tmp_path: Path) -> None:
         own["options"] = {"pond": {"path": "projects/-home-ada/...jsonl"}, "source": {"beside": {name: {"a": 1}}}}
         events = [[{**event, "session_id": own["id"]} for event in group] for group in groups]
         store_session(store, own, [*events, _beside(own["id"], name)])
-        out = restored(store, [own], Order(OWN), tmp_path / f"deep/er/{number}")
+        out = restored(store, [own], ConversionRequest(OWN), tmp_path / f"deep/er/{number}")
         strange = [path for path in tmp_path.rglob("*") if path.is_file() and path.read_bytes() in (b"x", b'{"a":1}')]
         assert [path for path in strange if not path.is_relative_to(tmp_path / "deep/er")] == []
         assert [name for name in out.files if not name.startswith("projects/")] == []
@@ -334,7 +345,7 @@ def test_a_session_that_cannot_be_written_is_named_and_the_others_are(
     bad = {**row, "id": "bad", **change}
     store = _lake_of(tmp_path, (bad, [[{**event, "session_id": "bad"} for event in group] for group in groups]))
     store_session(store, row, groups)
-    out = restored(store, every(store, None, None), Order(OWN), tmp_path / "out")
+    out = restored(store, every(store, None, None), ConversionRequest(OWN), tmp_path / "out")
     assert (_codes(out), list(out.paths)) == ([code], [SESSION])
 
 
@@ -348,7 +359,7 @@ def test_a_lake_that_does_not_answer_ends_it(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(load, "groups", silent)
     with pytest.raises(Unavailable):
-        restored(store, rows, Order(OWN), tmp_path / "out")
+        restored(store, rows, ConversionRequest(OWN), tmp_path / "out")
     assert files_below(tmp_path / "out") == {}
 
 
@@ -358,5 +369,5 @@ def test_a_loss_of_content_can_be_refused(tmp_path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(turn("user", [pdf, said("What does it say?")], timestamp=TIME)) + "\n")
     store = lake(tmp_path / "lake", tmp_path / "in")
-    out = restored(store, every(store, None, None), Order("codex", on_loss="raise"), tmp_path / "out")
+    out = restored(store, every(store, None, None), ConversionRequest("codex", on_loss="raise"), tmp_path / "out")
     assert (_codes(out), out.files) == (["foreign-loss"], {})

@@ -7,12 +7,13 @@ from zlib import crc32
 
 import pytest
 
-from pond.codec.batch import Job, convert_job
-from pond.codec.convert import Order
+from pond.codec.batch import convert_job
+from pond.codec.finding import Found
 from pond.codec.paths import beside
 from pond.codec.placing import safe_beside
 from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
+from pond.codec.request import ConversionRequest
 from pond.model.equal import first_difference, same
 from pond.model.json_text import Json, JsonObject
 from pond.restore.restoring import OWN, stream
@@ -27,7 +28,7 @@ Law = Callable[[Stored, Path], None]
 
 def native_restore_is_lossless(one: Stored, folder: Path) -> None:
     """Restored as its own client's, the file and what lies beside it are value-equal to their source."""
-    out = restored(one.store, [one.row], Order(OWN), folder)
+    out = restored(one.store, [one.row], ConversionRequest(OWN), folder)
     assert out.report.errors == 0, out.report.diagnostics
     place = out.paths[one.row["id"]]
     _equal(one.file.path.read_bytes(), place.read_bytes())
@@ -38,8 +39,8 @@ def native_restore_is_lossless(one: Stored, folder: Path) -> None:
 
 def foreign_restore_is_what_convert_writes(one: Stored, folder: Path) -> None:
     """Restored as another client's, the session has the bytes that converting its file gives, and the same losses."""
-    order = Order(OTHER[one.file.client])
-    report = convert_job(Job(one.file.path, str(one.file.path)), order, folder / "converted", folder / "spool")
+    order = ConversionRequest(OTHER[one.file.client])
+    report = convert_job(Found(one.file.path, str(one.file.path)), order, folder / "converted", folder / "spool")
     out = restored(one.store, [one.row], order, folder / "restored")
     converted = files_below(folder / "converted")
     assert converted.items() <= out.files.items()
@@ -50,7 +51,7 @@ def foreign_restore_is_what_convert_writes(one: Stored, folder: Path) -> None:
 def canonical_restore_is_what_convert_writes(one: Stored, folder: Path) -> None:
     """Restored as canonical text, the session has the events that converting its file gives."""
     out, report = io.BytesIO(), Report()
-    stream(one.store, [one.row], Order(CANONICAL), out, report)
+    stream(one.store, [one.row], ConversionRequest(CANONICAL), out, report)
     assert report.errors == 0, report.diagnostics
     wanted = strict_values(to_canonical(one.file.path, one.file.client))
     assert_same(wanted, strict_values(out.getvalue())[: len(wanted)])
@@ -60,9 +61,9 @@ def restoring_twice_is_once(one: Stored, folder: Path) -> None:
     """A second run finds every file as it would write it."""
     targets = (OWN, CANONICAL, OTHER[one.file.client])
     for to in targets if SOAK else [targets[crc32(one.row["id"].encode()) % len(targets)]]:
-        first = restored(one.store, [one.row], Order(to), folder / to)
+        first = restored(one.store, [one.row], ConversionRequest(to), folder / to)
         before = first.files
-        again = restored(one.store, [one.row], Order(to), folder / to)
+        again = restored(one.store, [one.row], ConversionRequest(to), folder / to)
         assert again.files == before
         assert _said(again.report) == _said(first.report)
         assert not {"output-exists", "output-failed"} & _said(again.report)

@@ -1,0 +1,172 @@
+"""Which sources the inputs of a caller name: files, folders that clients keep, or standard input. For every road."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from pond.codec.files import open_regular
+from pond.codec.kept import OpenSession, held_by, keeper_of
+from pond.codec.openfile import OpenFile
+from pond.codec.paths import captures, ignored, owner_of, plain_name
+from pond.codec.registry import adapter, clients
+from pond.codec.report import Report
+from pond.codec.source import Look, Opened
+from pond.model.compressed import SUFFIX
+
+_MOST_LISTED = 5  # names in one message
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One source: where it is, what to call it, and where it lies in the directory it was found in."""
+
+    path: Path | None  # None is standard input
+    name: str
+    folder: Path | None = None
+    number: int = 0
+    child: bool = False  # nobody named it; it belongs to a session that was named
+    client: str | None = None  # whose it is, where the caller or the store says so
+    key: str = ""  # of one session in a store that holds many
+    seen: Look | None = None  # as it was when it was found, where somebody looked
+    spool: Path | None = None  # where standard input was kept, to be opened more than once
+
+    @property
+    def size(self) -> int:
+        return self.look().size
+
+    def look(self) -> Look:
+        """Return how its store shows it; nothing where it cannot be looked at, which is told when it is opened."""
+        if self.seen is not None or self.path is None:
+            return self.seen or Look()
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return Look()
+        return Look(found.st_size, found.st_mtime_ns)
+
+    def date(self) -> float | None:
+        """Return when the input was last written, where it is a file."""
+        return os.stat(self.path).st_mtime if self.path is not None else None
+
+    def open(self) -> Opened:
+        """Open the source; what cannot be read twice (standard input, a pipe) is spooled to a temporary file."""
+        if self.key and self.path is not None and self.client is not None:
+            return OpenSession(self.client, self.path, self.key, self.name)
+        return OpenFile.unpacked(self._open(), self.name, self.path)
+
+    def _open(self) -> BinaryIO:
+        if self.path is None:
+            return _spool(sys.stdin.buffer) if self.spool is None else open_regular(self.spool)
+        if self.folder is None and _is_pipe(self.path):
+            with open(self.path, "rb") as pipe:
+                return _spool(pipe)
+        return open_regular(self.path)
+
+
+def _is_pipe(path: Path) -> bool:
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _spool(stream: BinaryIO) -> BinaryIO:
+    file = tempfile.TemporaryFile(prefix="pond-")  # noqa: SIM115 - the caller closes it
+    shutil.copyfileobj(stream, file, 1 << 20)
+    file.seek(0)
+    return cast(BinaryIO, file)
+
+
+def expand(inputs: list[str], report: Report) -> list[Found]:
+    """Return the sources that the inputs name; report what is missing, and where there is nothing at all."""
+    found = [*discover(((text, None) for text in inputs), report)]
+    if not found and not report.errors:
+        report.nothing_found(inputs)
+    return [replace(each, number=number) for number, each in enumerate(found)]
+
+
+def discover(inputs: Iterable[tuple[str, str | None]], report: Report) -> Iterator[Found]:
+    """Yield the sources that the inputs name, each with the client that comes with it; report what is missing."""
+    for text, client in inputs:
+        path = Path(text)
+        if text == "-":
+            yield Found(None, "<stdin>", client=client)
+        elif path.is_dir():
+            for file in find_files(path, report):
+                yield from _held(Found(file, str(file), path, client=client), report)
+        elif os.path.lexists(path):
+            yield from _held(Found(path, text, client=client), report)
+        else:
+            report.error("source-unreadable", "no such file or directory", text)
+
+
+def _held(found: Found, report: Report) -> Iterator[Found]:
+    """Yield the sources that a file is: itself, or each session of a store that holds many."""
+    assert found.path is not None
+    keeper = keeper_of(found.path)
+    if keeper is None:
+        yield found
+        return
+    try:
+        held = held_by(keeper, found.path)
+    except OSError as error:
+        report.error("source-unreadable", (error.strerror or str(error)).lower(), found.name)
+        return
+    for key, look in held:
+        yield replace(found, name=f"{found.name}#{key}", client=keeper, key=key, seen=look)
+
+
+def find_files(directory: Path, report: Report) -> Iterator[Path]:
+    """Yield the session files of a store, sorted; report what cannot be looked at. Links are not followed."""
+    ignores = {k: v for c in clients() for k, v in adapter(c).module.IGNORES.items()}
+    parts = {pattern for c in clients() for pattern in adapter(c).module.BESIDE}
+
+    def unreadable(error: OSError) -> None:
+        report.error("source-unreadable", (error.strerror or "unreadable").lower(), str(error.filename))
+
+    for folder, names, files in os.walk(directory, onerror=unreadable):
+        names.sort()
+        for name in sorted(files):
+            path = Path(folder, name)
+            session = path.suffix == ".jsonl" and not ignored(path, ignores)
+            if (
+                session
+                or (path.suffix == ".json" and _is_document_name(path))
+                or (path.suffix == SUFFIX and _stands_for_itself(path))
+                or keeper_of(path) is not None
+            ):
+                yield path
+        if files and (owner := owner_of(folder, parts)) is not None and not os.path.lexists(owner):
+            what = f"the session of these files, `{os.path.basename(owner)}`, is not there: {_listed(files)}"
+            report.error("source-orphan", what, folder)
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(sorted(names)[:_MOST_LISTED])
+    return shown + (f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else "")
+
+
+def _stands_for_itself(path: Path) -> bool:
+    """Tell whether a compressed file is a session: by a name of its client's, and not beside the same file unpacked."""
+    unpacked = plain_name(str(path))
+    if unpacked == str(path) or os.path.lexists(unpacked):
+        return False
+    names = (tuple(p for p in adapter(c).module.FILES if not p.endswith("{file}.jsonl")) for c in clients())
+    return any(len(captures(path, named)) > 2 for named in names)
+
+
+def _is_document_name(path: Path) -> bool:
+    for client in clients():
+        module = adapter(client).module
+        named = tuple(p for p in module.FILES if p.endswith(".json") and p != "{file}.json")
+        if module.DOCUMENT and named and len(captures(path, named)) > 2:
+            return True
+    return False

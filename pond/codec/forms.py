@@ -1,0 +1,35 @@
+"""The forms that a session's records have on their way out: lines, one document, or a store of the client's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from pond.codec.document import DOCUMENT, document_of
+from pond.codec.kept import store_part
+from pond.codec.registry import Adapter, adapter, clients
+from pond.model.json_text import Json, JsonObject, encode
+
+Whole = Callable[[Iterable[Json], str], bytes]  # records, and what to call them -> what is written
+
+
+def whole_form(row: JsonObject, owner: Adapter) -> Whole | None:
+    """Return what makes one piece of a session's records; None where each is a line of its own."""
+    form = row["options"].get("pond", {}).get("form")
+    if form is None:
+        return None
+    if form == DOCUMENT:
+        keys = owner.module.DOCUMENT
+        return lambda values, name: document_of(values, keys[1] if keys is not None else None, name)
+    part = store_part(owner)
+    if part is None or form != part.FORM:
+        return None
+    return lambda values, _: part.written(map(encode, values))
+
+
+def suffix_of(row: JsonObject) -> str:
+    """Return how the name of a session's file ends, by its form."""
+    form, client = row["options"].get("pond", {}).get("form"), row["source_agent"]
+    if form == DOCUMENT:
+        return ".json"
+    part = store_part(adapter(client)) if form is not None and client in clients() else None
+    return part.SUFFIX if part is not None and form == part.FORM else ".jsonl"

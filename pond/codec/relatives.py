@@ -1,0 +1,56 @@
+"""What an adapter knows beyond its mapping: how its client's log reads, where relatives lie, how it is told a story."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+from pond.codec.registry import Adapter, adapter, clients, part_of
+from pond.model.json_text import JsonObject
+from pond.model.marks import label_of
+from pond.portable.lowering import Group
+from pond.portable.outline import Outline, Recall, Record
+
+
+def lowering_of(owner: Adapter) -> ModuleType | None:
+    """Return how the client is told a portable conversation, where its adapter says so."""
+    return part_of(owner, "lowering")
+
+
+def relatives_of(owner: Adapter) -> ModuleType | None:
+    """Return what the adapter knows of its client's logs and of where relatives lie."""
+    return part_of(owner, "outline")
+
+
+def outline_of(row: JsonObject, recall: Recall | None = None) -> Outline:
+    """Return a fresh outline for a session: its own client's, or a plain log's where the client is unknown here."""
+    origin = row["source_agent"]
+    module = relatives_of(adapter(origin)) if origin in clients() else None
+    kind: type[Outline] = module.OUTLINE if module is not None else Outline
+    return kind(row, recall)
+
+
+def title_reader(row: JsonObject) -> Callable[[JsonObject], str | None] | None:
+    """Return what reads a session's title from the options of a carried record; None where nobody can."""
+    origin = row["source_agent"]
+    module = relatives_of(adapter(origin)) if origin in clients() else None
+    if module is None:
+        return None
+    title_of = module.OUTLINE.title_of
+
+    def read(options: JsonObject) -> str | None:
+        source = options.get("source")
+        found: str | None = title_of(source) if type(source) is dict else None
+        return found
+
+    return read
+
+
+def opening(row: JsonObject, first: Group | None) -> Outline:
+    """Return an outline that has seen a session's first record: enough to tell a subagent from a fork."""
+    outline = outline_of(row)
+    if first:
+        options = first[0]["options"]
+        source = options.get("source")
+        outline.look(Record(first, label_of(options), source if type(source) is dict else {}, False, 0))
+    return outline

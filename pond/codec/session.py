@@ -1,0 +1,76 @@
+"""A session on its way from a source to its target: its row, its records' events, and what it can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from pond.codec.writer import SideFile
+from pond.model.json_text import JsonObject
+
+if TYPE_CHECKING:  # most conversions need neither
+    from pond.codec.lineage import Member
+    from pond.codec.reader import SessionReading
+    from pond.codec.resume import Mark
+
+Groups = Iterator[list[JsonObject]]
+
+
+class Origin:
+    """Where a session comes from. Each kind of source answers what it can."""
+
+    checked = True  # its events come from a reader; canonical text may hold anything
+    reading: SessionReading | None = None  # where the records are read from the client's own source
+    back = False  # they go back to the client they came from, unproved
+
+    def recall(self, message_id: str) -> list[JsonObject]:
+        """Return the events of an earlier message again."""
+        raise NotImplementedError
+
+    def place(self) -> tuple[int, int]:
+        """Return how far the source is read, and the line of the record being read."""
+        return 0, 0
+
+    def others(self, session_id: str) -> Iterator[Session]:
+        """Yield the session with this id of the same store, where it is there."""
+        return iter(())
+
+    def mark(self) -> Mark | None:
+        """Return where a later reading can go on, when all groups are read; None where it has to begin anew."""
+        return None
+
+    def moved(self, place: str) -> str:
+        """Return what becomes of a place in the client's layout, where a directory got another name."""
+        return place
+
+
+class Leaving(Protocol):
+    """A session that leaves its client: knows what there is to say and to write when its records are written."""
+
+    def end(self) -> Written:
+        """Return what belongs beside the session; raise SourceFault where it cannot be written as it is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session on its way."""
+
+    row: JsonObject
+    groups: Groups
+    origin: Origin
+    leaving: Leaving | None = None  # where it goes to another client than its own
+    member: Member | None = None  # of a family that has to be known before the session is put in its place
+
+    @property
+    def foreign(self) -> bool:
+        """Tell whether the session is on its way to another client than its own."""
+        return self.leaving is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What there is to know of a session when its records are written."""
+
+    beside: list[SideFile]  # files that belong beside it
+    time: str = ""  # of the last message, where the file is to be dated so
