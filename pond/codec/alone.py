@@ -58,7 +58,7 @@ class Alone:
         raise SourceFault(fault)
 
     def _look_for_children(self, client: str, session_id: str) -> None:
-        from pond.codec.lineage import children
+        from pond.codec.lineage import children  # a quick start, as above
 
         if self._job.path is None or not self._job.path.is_file():
             return
@@ -100,7 +100,7 @@ def _seen_from(parent: str, child: str) -> str:
 
 def _members(child: Found, client: str) -> list[Member]:
     """Return the sessions of a child's file, which nobody is going to write; what cannot be read is no member."""
-    from pond.codec.lineage import member
+    from pond.codec.lineage import member  # a quick start: only a stream asks
     from pond.codec.relatives import opening
 
     found: list[Member] = []
