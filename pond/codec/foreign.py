@@ -59,7 +59,7 @@ def retarget(session: Session, request: ConversionRequest, report: Report, name:
     )  # fmt: skip
     if row["options"].get("source"):
         losses.count("side-file", "values of files beside the session")
-    place = module.LOWERING.place(heading)
+    place = module.LOWERING.path_of(heading)
     return replace(
         session,
         row=row_of(heading, request.to, place),
@@ -98,7 +98,7 @@ class _Leaving:
         writer = SessionWriter(self.target, row, _nothing_earlier, self.report, self.name)
         values = writer.records(iter(thread.groups))
         data = b"".join(encode_line(value) for value in values if type(value) is not SideFile)
-        return SideFile(beside_name(self.module.LOWERING.place(thread.heading), self.place, self.heading), data)
+        return SideFile(beside_name(self.module.LOWERING.path_of(thread.heading), self.place, self.heading), data)
 
 
 def _passed_by(outline: Outline, module: ModuleType, losses: Losses, reading: SessionReading) -> Taker:

@@ -8,13 +8,14 @@ from pond.codec.document import DOCUMENT, document_of
 from pond.codec.kept import store_part
 from pond.codec.registry import Adapter, adapter, clients
 from pond.model.json_text import Json, JsonObject, encode
+from pond.model.marks import FORM, marks_of
 
 Whole = Callable[[Iterable[Json], str], bytes]  # records, and what to call them -> what is written
 
 
 def whole_form(row: JsonObject, owner: Adapter) -> Whole | None:
     """Return what makes one piece of a session's records; None where each is a line of its own."""
-    form = row["options"].get("pond", {}).get("form")
+    form = marks_of(row["options"]).get(FORM)
     if form is None:
         return None
     if form == DOCUMENT:
@@ -28,7 +29,7 @@ def whole_form(row: JsonObject, owner: Adapter) -> Whole | None:
 
 def suffix_of(row: JsonObject) -> str:
     """Return how the name of a session's file ends, by its form."""
-    form, client = row["options"].get("pond", {}).get("form"), row["source_agent"]
+    form, client = marks_of(row["options"]).get(FORM), row["source_agent"]
     if form == DOCUMENT:
         return ".json"
     part = store_part(adapter(client)) if form is not None and client in clients() else None

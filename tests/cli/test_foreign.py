@@ -307,8 +307,10 @@ def test_a_target_that_holds_more_generations_takes_them(tmp_path: Path) -> None
     done = pond("convert", tmp_path / "in.jsonl", "--to", "codex", "-o", f"{tmp_path}/out/")
     assert done.code == 0, done.err
     assert len(made(tmp_path / "out")) == 4
-    for event in (event for event in stream if event["kind"] == "session"):
-        event["source_agent"] = "codex"  # the same family, on its way to a client that holds one generation
+    for event in stream:
+        event["options"] = {}  # nobody's records
+        if event["kind"] == "session":
+            event["source_agent"] = "codex"  # the same family, on its way to a client that holds one generation
     text = b"\n".join(dumps(stream)) + b"\n"
     refused = pond("convert", "-", "--to", "claude-code", "-o", f"{tmp_path}/none/", stdin=text)
     assert {fault.code for fault in refused.errors} == {"foreign-too-deep"}, refused.err

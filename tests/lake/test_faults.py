@@ -207,7 +207,7 @@ def test_a_lake_that_may_not_be_written_can_be_read(
         assert differences(content(opened(local(lake))), before) == []
         take_in(local(lake), *TOURS)  # nothing is new
         said = refused(local(lake))
-        assert said.startswith("lake-unavailable: writing `parts`: ")
+        assert said.startswith("lake-unavailable: writing `ledger`: ")  # new sessions are claimed first
         assert ".tmp" not in said
         assert "attempts" not in said
         assert refused(local(lake / "new")).startswith("lake-unavailable: making the lake: ")
