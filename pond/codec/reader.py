@@ -27,6 +27,7 @@ from pond.model.json_text import (
     Json,
     JsonObject,
     NotJson,
+    Numeral,
     decode,
     decode_plain,
     encode,
@@ -37,6 +38,7 @@ from pond.model.marks import AS, FILE, MAP, POND, SEQ
 if TYPE_CHECKING:  # a conversion takes no mark
     from pond.codec.prompts import Prompts
 
+_NUMBERS = (int, float, Numeral)
 VALUE, BESIDE = "value", "beside"
 _digest = xxhash.xxh3_64_digest
 
@@ -173,6 +175,7 @@ class SessionReader:
         self._facts = self.session if known is None else filled_in(known, self.session)
         self.context = SessionReading(self._facts, source, report)
         self.basis = self._basis()
+        self.marks = marks
         if marks:
             self.context.calls = Calls()
         self.observer = adapter.observer()
@@ -289,7 +292,11 @@ class SessionReader:
         A line that is `cut`, having no line feed, is the last one: whoever writes the file may not be done with it.
         """
         try:
-            return self.context.decode()
+            value = self.context.decode()
+            if cut and self.marks and type(value) in _NUMBERS:
+                # Of all JSON text only a number can go on and be another: `1` may become `1.5`.
+                raise NotJson("source-not-json", "cut off: a number without a line end behind it may go on")
+            return value
         except NotJson as error:
             self._fault(error)
             self.report.cut_off = (error.code, self.source.name, self.fault) if cut else None

@@ -105,6 +105,7 @@ class ResumedReader(SessionReader):
             raise NeedsWhole("a document, or what is compressed, is written anew as a whole")
         super().__init__(adapter, source, report, project, known=resume.session_row)
         self._mark = mark = resume.mark
+        self.marks = True
         if self.basis != mark.basis:
             raise NeedsWhole("the session's facts, or the mapping, are not those of the earlier reading")
         source.take_values()  # they stand before the mark

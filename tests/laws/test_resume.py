@@ -171,11 +171,19 @@ def test_a_line_without_a_line_feed_is_taken_once(log: Log) -> None:
 
 
 def test_a_line_that_went_on_after_it_was_taken_is_refused(log: Log) -> None:
-    log.write(b"12")
+    log.write(json.dumps(turn("user", "more", "u-2")).encode())
     earlier = log.read()
     assert len(earlier.log) == 2
-    log.write(b"3\n")
+    log.write(b" 3\n")
     log.refuses(earlier, "not complete")
+
+
+def test_a_number_that_may_go_on_is_not_taken(log: Log) -> None:
+    log.write(b"12")
+    earlier = log.read()
+    assert len(earlier.log) == 1
+    log.write(b"3\n")
+    assert len(log.go_on(earlier).groups) == 1
 
 
 def test_what_is_written_while_a_line_is_read_is_no_line_of_its_own(log: Log) -> None:

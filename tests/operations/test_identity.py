@@ -546,3 +546,14 @@ def test_status_names_every_session_under_another_id(tmp_path: Path, lake: Path)
     assert pond("ingest", "-", "--lake", lake, stdin=b"".join(map(encode_line, rows("two")))).code == 0
     (problem,) = checks(store(lake), {}).sources.same_ids
     assert problem["code"] == "lake-same-id"
+
+
+def test_a_number_that_is_cut_off_is_not_taken_for_another(tmp_path: Path, lake: Path) -> None:
+    file = put(at(tmp_path), [*rows("one"), 1.5, *rows("two")])
+    whole = file.read_bytes()
+    file.write_bytes(whole[: whole.index(b"1.5") + 1])
+    assert [fault.code for fault in take_in(lake, file).report.faults] == ["source-not-json"]
+    file.write_bytes(whole)
+    take_in(lake, file)
+    assert is_back(lake, file)
+    assert sessions_of(lake, file) == [OWN]
