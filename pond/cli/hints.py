@@ -25,6 +25,7 @@ _WAYS: dict[str, dict[str, str]] = {
     "output-place": {"--to": "--to canonical writes the session under any name"},
     "foreign-loss": {"--on-loss": "--on-loss warn writes the session all the same"},
     "archive-erased": {"--erased": "--erased brings them back"},
+    "lake-not-found": {"": "`pond list` shows what is there"},
     "lake-missing": {"": "`pond sync` makes one from the sessions on this machine"},
 }
 _ARCHIVE = ".pond"

@@ -99,7 +99,7 @@ def export(store: Store, path: Path, selection: Selection, progress: Progress = 
     # One that is being erased is noted before its rows go.
     chosen = selected(snapshots[0], selection, ledger.notes(store, ledger.ERASED))
     if not chosen and not selection.is_everything:
-        raise UsageError(Diagnostic("lake-not-found", "no session fits", help="`pond list` shows what is there"))
+        raise UsageError(Diagnostic("lake-not-found", "no session fits"))
     with NewFile(path) as out, _folder_beside(path) as folder:
         extents = _copied(snapshots, pa.array(sorted(chosen), pa.string()), folder, progress)
         container.pack(folder, extents, out)

@@ -106,7 +106,7 @@ def _begins(text: str) -> str:
 
 def not_found(what: str, text: str) -> UsageError:
     """Return the refusal of an id that nothing has."""
-    return UsageError(Diagnostic("lake-not-found", f"no {what} `{text}`", help="`pond list` shows what is there"))
+    return UsageError(Diagnostic("lake-not-found", f"no {what} `{text}`"))
 
 
 def _only(text: str, what: str, found: list[Found]) -> Found:

@@ -59,7 +59,7 @@ def _chosen(store: Store, request: RestoreRequest) -> list[JsonObject]:
     from pond.lake.chosen import every, named
 
     if request.everything == bool(request.sessions):
-        raise _refusal("expected sessions, or all of them", "`pond list` shows what is there")
+        raise _refusal("expected sessions, or all of them", "name some, or ask for everything")
     if not request.everything and (request.project or request.client):
         raise _refusal("a project or a client chooses among all sessions", "ask for all of them, too")
     if request.everything:

@@ -70,7 +70,7 @@ class Older(LakeError):
     def __init__(self, table: str, found: str, known: int) -> None:
         what = f"table `{table}` has schema version {found}, this pond needs {known}"
         help = (
-            "move the lake away and run `pond sync` again; sessions that no client has any more need the earlier pond"
+            "move the lake away and take the sessions in again; those that no client has any more need the earlier pond"
         )
         super().__init__(Diagnostic("lake-older", what, help=f"{help}; nothing was changed"))
 
