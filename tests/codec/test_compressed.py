@@ -14,7 +14,10 @@ from pond.codec.finding import Found, expand
 from pond.codec.report import Report
 from pond.codec.unpacked import Unpacked, plain
 from pond.codec.verify import verify_job
+from pond.config.settings import Settings
 from pond.diagnostics.diagnostic import SourceFault
+from pond.intake.ingest import ingest
+from pond.intake.request import Request
 from pond.model.compressed import first_bytes, unpacked
 from pond.model.equal import same
 from tests.cli.command import pond
@@ -175,3 +178,16 @@ def test_a_damaged_one_is_reported_and_its_beginning_stored(tmp_path: Path) -> N
     assert done.code == 1
     assert done.errors[0].code == "source-compressed"
     assert " 0 messages" not in done.out.decode()
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5])
+def test_a_damaged_one_is_not_waited_for(share: float, tmp_path: Path) -> None:
+    made = compressed(CODEX.session(tmp_path / "in", "one", turns=300))
+    data = made.read_bytes()
+    made.write_bytes(data[: int(len(data) * share)])
+    live = Request([(str(tmp_path / "in"), None)], live=True, processes=1)
+    done = ingest(Settings(lake=str(tmp_path / "lake")), live)
+    assert "source-compressed" in {fault.code for fault in done.report.faults}
+    assert done.unfinished == 0
+    again = ingest(Settings(lake=str(tmp_path / "lake")), live)
+    assert "source-compressed" in {problem["code"] for problem in again.known}, "it is shown until it is mended"
