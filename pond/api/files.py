@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 from pond.codec.finding import Found
 from pond.codec.opening import open_input
-from pond.codec.registry import CANONICAL, adapter
+from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
-from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
+from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.model.json_text import encode_line
-from pond.operations.convert import ConvertRequest
+from pond.operations.convert import ConvertRequest, check
 from pond.operations.convert import convert as run_convert
 from pond.operations.verify import Verified, VerifyRequest
 from pond.operations.verify import verify as run_verify
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 Place = str | os.PathLike[str]
 OnLoss = Literal["warn", "raise", "ignore"]
 _NOBODYS = ("source-unrecognised", "source-empty")
-_ON_LOSS = ("warn", "raise", "ignore")
 
 
 class Events:
@@ -39,8 +38,8 @@ class Events:
     """
 
     def __init__(self, path: Place, client: str | None = None, project: str | None = None) -> None:
-        _known(client)
         self.path, self._request = Path(path), ConversionRequest(CANONICAL, client, project)
+        check(self._request)
         self.client: str | None = client
         self._report = Report()
 
@@ -120,9 +119,6 @@ def convert(
     Without `output` the result is in `data`; several sessions of a client need a directory. With `on_loss="raise"` a
     session that would lose conversation is not written, and the fault says so.
     """
-    _known(to, client)
-    if on_loss not in _ON_LOSS:
-        raise UsageError(Diagnostic("usage", f"unknown on_loss `{on_loss}`", help=f"one of {', '.join(_ON_LOSS)}"))
     order = ConversionRequest(to, client, project, on_loss, keep_origin, tuple((map_paths or {}).items()))
     out = io.BytesIO()
     place = None if output is None else os.fspath(output)
@@ -134,7 +130,6 @@ def convert(
 
 def write(events: Iterable[Event], output: Place, *, to: str | None = None) -> Conversion:
     """Write canonical events as session files below a directory: each session's own client's, or another's."""
-    _known(to)
     target, report = os.path.join(os.fspath(output), ""), Report()
     with tempfile.TemporaryDirectory(prefix="pond-") as folder:
         for client, text in _spooled(events, Path(folder)).items():
@@ -164,10 +159,3 @@ def verify(
     """Compare session files with what comes back from canonical, or from a scratch lake that they grow into."""
     steps = 3 if through_lake else None
     return run_verify(VerifyRequest([os.fspath(path) for path in paths], client, project, steps, seed))
-
-
-def _known(*names: str | None) -> None:
-    """Raise UsageError for a client that there is none of."""
-    for name in names:
-        if name not in (None, CANONICAL):
-            adapter(name)

@@ -12,7 +12,6 @@ from pond.cli.losses import show_losses, show_moved, show_resumes, write_losses
 from pond.cli.show import print_json, show_faults, summary
 from pond.cli.terminal import json_out
 from pond.codec.output import failed
-from pond.codec.registry import CANONICAL, clients
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
@@ -33,20 +32,13 @@ OnLoss = Annotated[
     str,
     typer.Option("--on-loss", metavar="warn|raise|ignore", help="What to do when conversation would be lost."),
 ]
-_ON_LOSS = ("warn", "raise", "ignore")
 
 
 def order_of(
     to: str, on_loss: str, keep_origin: bool, map_path: list[str] | None, client: str | None = None,
     project: str | None = None,
 ) -> ConversionRequest:  # fmt: skip
-    """Return what is asked of every session; raise UsageError for a client or an answer that is none."""
-    known = [*clients(), CANONICAL]
-    for name in (to, client):
-        if name is not None and name not in known:
-            raise UsageError(Diagnostic("usage", f"unknown client `{name}`", help=f"known: {', '.join(known)}"))
-    if on_loss not in _ON_LOSS:
-        raise UsageError(Diagnostic("usage", f"unknown --on-loss `{on_loss}`", help=f"one of {', '.join(_ON_LOSS)}"))
+    """Return what is asked of every session."""
     return ConversionRequest(to, client, project, on_loss, keep_origin, _directories(map_path or []))
 
 

@@ -1,6 +1,5 @@
 """`pond restore`: sessions of the lake as a client's own files."""
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -11,7 +10,7 @@ from pond.codec.registry import CANONICAL
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import one_line_of
-from pond.operations.convert import target_directory
+from pond.operations.convert import check, target_directory
 from pond.operations.restore import RestoreRequest, restore, restore_stream
 from pond.operations.service import Service
 from pond.restore.restoring import OWN, Restored
@@ -47,9 +46,8 @@ def run(
     on_loss: OnLoss = "warn",
 ) -> int:
     """Write stored sessions as their own client's files again, as another client's, or as canonical events."""
-    order = order_of(CANONICAL if to is None else to, on_loss, keep_origin, map_path)
-    if to is None:
-        order = replace(order, to=OWN)
+    order = order_of(OWN if to is None else to, on_loss, keep_origin, map_path)
+    check(order, OWN)
     if output is None and to != CANONICAL:
         raise _refusal("a client's sessions are files and need a directory", "name it with -o DIR")
     target = target_directory(output) if output is not None else None

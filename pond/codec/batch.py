@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def converted_into(job: Found, spool: Path) -> Path | None:
 
 def run_jobs(
     jobs: list[Found], request: ConversionRequest, target: Path | None, spool: Path, processes: int | None
-) -> Iterator[tuple[Found, Report]]:
+) -> Generator[tuple[Found, Report], None, None]:
     """Yield every job with its report, in input order, using all cores where the input is worth it.
 
     What goes to another client comes last, when its families are known, with the children of every file named.

@@ -84,8 +84,10 @@ class ClientOrigin(Origin):
     def __init__(self, reader: SessionReader, back: bool) -> None:
         self._reader, self.back = reader, back
         self.reading = reader.context
-        self.recall = reader.recall  # type: ignore[method-assign]  # no call in between: asked once a record
-        self.place = reader.place  # type: ignore[method-assign]
+        self.place = reader.place
+
+    def recall(self, message_id: str) -> list[JsonObject]:
+        return self._reader.recall(message_id)
 
     def others(self, session_id: str) -> Iterator[Session]:
         from pond.codec.relatives import relatives_of  # a quick start: most sessions hold their beginning
@@ -110,7 +112,7 @@ class StreamOrigin(Origin):
 
     def __init__(self, reader: CanonicalReader, session_id: str) -> None:
         self._reader, self._id = reader, session_id
-        self.place = reader.place  # type: ignore[method-assign]
+        self.place = reader.place
 
     def recall(self, message_id: str) -> list[JsonObject]:
         return self._reader.recall(self._id, message_id)

@@ -75,12 +75,10 @@ class _Relocated(Origin):
     ) -> None:  # fmt: skip
         self.checked, self._origin, self._way = origin.checked, origin, way
         self._others, self._moved = others, moved
+        self.place = origin.place
 
     def recall(self, message_id: str) -> list[JsonObject]:
         return [self._way.event(event) for event in self._origin.recall(message_id)]
-
-    def place(self) -> tuple[int, int]:
-        return self._origin.place()
 
     def others(self, session_id: str) -> Iterator[Session]:
         return self._others(session_id)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,20 +18,23 @@ if TYPE_CHECKING:  # most conversions need neither
 Groups = Iterator[list[JsonObject]]
 
 
-class Origin:
+def _nowhere() -> tuple[int, int]:
+    """Return the place of a record that stands in no file."""
+    return 0, 0
+
+
+class Origin(ABC):
     """Where a session comes from. Each kind of source answers what it can."""
 
     checked = True  # its events come from a reader; canonical text may hold anything
     reading: SessionReading | None = None  # where the records are read from the client's own source
     back = False  # they go back to the client they came from, unproved
+    # How far the source is read, and the line of the record being read. A value: it is asked once a record.
+    place: Callable[[], tuple[int, int]] = staticmethod(_nowhere)
 
+    @abstractmethod
     def recall(self, message_id: str) -> list[JsonObject]:
         """Return the events of an earlier message again."""
-        raise NotImplementedError
-
-    def place(self) -> tuple[int, int]:
-        """Return how far the source is read, and the line of the record being read."""
-        return 0, 0
 
     def others(self, session_id: str) -> Iterator[Session]:
         """Yield the session with this id of the same store, where it is there."""

@@ -37,7 +37,9 @@ class Pool:
     def __init__(self, work: Work, count: int, *, renewed: bool = False) -> None:
         self._work, self._renewed = work, renewed
         self._members: dict[int, _Member] = {}  # by the pipe that its frames come by
-        gc.freeze()  # what is here stays here: the collector of a child need not touch, and so copy, it
+        self._frozen = count > 0  # without a process of its own a pool leaves the collector alone
+        if self._frozen:
+            gc.freeze()  # what is here stays here: the collector of a child need not touch, and so copy, it
         self._start(count)
 
     def run(self, tasks: Iterator[Any], is_near: Callable[[Any], bool] = lambda _: False) -> Iterator[tuple[Any, Any]]:
@@ -92,7 +94,8 @@ class Pool:
 
     def close(self) -> None:
         """End the processes, whatever they are doing: they unwind it and say nothing."""
-        gc.unfreeze()
+        if self._frozen:
+            gc.unfreeze()
         members, self._members = self._members, {}
         for member in members.values():
             member.close()

@@ -16,7 +16,7 @@ from pond.codec.finding import Found, expand
 from pond.codec.opening import Input, open_input
 from pond.codec.output import NewFile, failed
 from pond.codec.placing import place_beside, refuse_empty
-from pond.codec.registry import CANONICAL
+from pond.codec.registry import CANONICAL, clients
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
 from pond.codec.session import Written
@@ -26,6 +26,7 @@ from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.progress import Progress, Watch, unwatched
 
 _WHAT = "converting"
+ON_LOSS = ("warn", "raise", "ignore")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Converted:
 
 def convert(request: ConvertRequest, out: BinaryIO, watch: Watch = unwatched) -> Converted:
     """Convert every input; what goes to no file goes to `out`. Raise UsageError where the request makes no sense."""
+    check(request.order)
     done = Converted()
     found = expand(list(request.inputs), done.report)
     done.missing = any(d.span and d.span.file in request.inputs for d in done.report.diagnostics)
@@ -63,6 +65,17 @@ def convert(request: ConvertRequest, out: BinaryIO, watch: Watch = unwatched) ->
             _one(found[0], alone, request, out, done, watch)
             alone.bring_children(file, done.report)
     return done
+
+
+def check(order: ConversionRequest, *others: str) -> None:
+    """Raise UsageError for a client or an answer to losses that there is none of; `others` may be targets, too."""
+    known = [*clients(), CANONICAL]
+    for name, allowed in ((order.to, (*known, *others)), (order.client, (*known, None))):
+        if name not in allowed:
+            raise UsageError(Diagnostic("usage", f"unknown client `{name}`", help=f"known: {', '.join(known)}"))
+    if order.on_loss not in ON_LOSS:
+        help = f"one of {', '.join(ON_LOSS)}"
+        raise UsageError(Diagnostic("usage", f"unknown on-loss `{order.on_loss}`", help=help))
 
 
 def target_directory(output: str) -> Path:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from pond.codec.report import Report
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.operations.convert import check
 from pond.operations.service import Service
 
 if TYPE_CHECKING:  # Lance is loaded by whoever asks
@@ -42,6 +43,7 @@ def restore(service: Service, request: RestoreRequest, target: Path) -> Restorin
     """Write the sessions and all their descendants below a directory, one after the other, as the caller asks."""
     from pond.restore import restoring
 
+    check(request.order, restoring.OWN)
     store, report = service.writing(request.namespace), Report()
     return Restoring(restoring.restore(store, _chosen(store, request), request.order, target, report), report)
 
@@ -50,6 +52,7 @@ def restore_stream(service: Service, request: RestoreRequest, out: BinaryIO) -> 
     """Write the sessions and all their descendants as canonical text."""
     from pond.restore import restoring
 
+    check(request.order, restoring.OWN)
     store, report = service.writing(request.namespace), Report()
     restoring.stream(store, _chosen(store, request), request.order, out, report)
     return report

@@ -63,8 +63,10 @@ class _LakeOrigin(Origin):
     checked = False  # canonical text of anybody may have been stored: nothing is taken for granted
 
     def __init__(self, store: Store, session_id: str) -> None:
-        self._store = store
-        self.recall = load.Earlier(store, session_id)  # type: ignore[method-assign]
+        self._store, self._earlier = store, load.Earlier(store, session_id)
+
+    def recall(self, message_id: str) -> list[JsonObject]:
+        return self._earlier(message_id)
 
     def others(self, session_id: str) -> Iterator[Session]:
         found = load.session(self._store, session_id)

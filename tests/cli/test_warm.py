@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+import tests.size
 from tests.cli import command, warm
 from tests.cli.command import Done, environment, finish, pond, start
 from tests.cli.sessions import CODEX
-from tests.size import SOAK, share, size
+from tests.size import share, size
 
 
 def _both(*words: str | Path, variables: dict[str, str] | None = None, cwd: Path | None = None) -> tuple[Done, Done]:
@@ -68,7 +69,9 @@ def test_a_variable_that_is_read_at_the_start_needs_a_start() -> None:
     assert not warm.is_warm({"HOME": "/", "PYTHONUTF8": "1"})
 
 
-@pytest.mark.skipif(SOAK, reason="a soak takes all")
-def test_a_share_is_spread_over_all_cases() -> None:
+def test_a_share_is_spread_over_all_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tests.size, "SOAK", False)
     assert (size(100, 7), share([0, 1], 5), share(range(10), 1)) == (7, [0, 1], [0])
     assert share(range(10), 4) == [0, 3, 6, 9]
+    monkeypatch.setattr(tests.size, "SOAK", True)
+    assert (size(100, 7), share(range(3), 1)) == (100, [0, 1, 2])

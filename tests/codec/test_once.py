@@ -26,8 +26,10 @@ class Count:
 
     def take(self) -> list[dict[Any, int]]:
         """Return what was counted, and begin anew."""
-        found = [dict(each) for each in (self.opened, self.detected, self.gathered)]
-        self.__init__()  # type: ignore[misc]
+        counters: tuple[Counter[Any], ...] = (self.opened, self.detected, self.gathered)
+        found = [dict(each) for each in counters]
+        for each in counters:
+            each.clear()
         return found
 
 

@@ -42,7 +42,7 @@ def test_whoever_stops_asking_leaves_nothing_behind(tmp_path: Path) -> None:
     jobs = expand([str(_store(tmp_path / "in", ("one", None), ("two", None)))], Report())
     running = run_jobs(jobs, ConversionRequest("claude-code"), tmp_path / "out", tmp_path, 1)
     next(running)
-    running.close()  # type: ignore[attr-defined]
+    running.close()
     assert len([path for path in (tmp_path / "out").rglob("*") if path.is_file()]) == 1
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["projects"]
 
