@@ -1,0 +1,105 @@
+"""The terms by which full text finds a message: rules by script and length only (search-language-neutral-index).
+
+A text becomes its words in their order, so that a phrase is a run of terms, and after them what else a word is found
+by: its beginning, its end, itself without diacritics, and the neighbour it is joined to in an identifier. No language
+is asked for and none is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+RULES = 1  # the version of what is below: a message with terms of another one gets them anew
+
+_BEGINNING, _END = 4, 6  # letters of a word that it is also found by
+_LONG = 9  # letters of a word that is also found by its end: compounds are that long
+_LONGEST = 64  # letters of a word that are looked at: what is longer is data, not a word
+_CACHED = 48  # characters of a piece of text whose terms are remembered
+
+# Signs that stand on the letter before them and are no letters to `re`: without them words of many scripts fall apart.
+_SIGNS = "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
+# Scripts that put no space between words, and Hangul, which puts endings onto them.
+_DENSE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3031-\u3035\u3041-\u30ff\u3130-\u318f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_WORD = re.compile(rf"[{_DENSE}]+|(?:[^\W_{_DENSE}]|[{_SIGNS}])+")
+_IS_DENSE = re.compile(f"[{_DENSE}]")
+# Where a word begins inside `mergeInsert`, `HTTPError`: before a capital that follows a small letter or precedes one.
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_HAS_HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
+_STROKES = str.maketrans("đøłħŧıæœ", "dolhtiao")  # letters with a stroke, which Unicode does not take apart
+
+
+def terms(text: str) -> str:
+    """Return the terms of a text, with spaces between them: its words in order first."""
+    words: list[str] = []
+    others: list[str] = []
+    for piece in _normal(text).split():
+        found = _of_piece(piece) if len(piece) <= _CACHED else _piece_terms(piece)
+        words += found[0]
+        others += found[1]
+    return " ".join(words + others)
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text as they are among its terms, in order; two letters each where a script is dense."""
+    return [word for piece in _normal(text).split() for word in _of_piece(piece)[0]]
+
+
+def beginning(word: str) -> str | None:
+    """Return the beginning that a longer word is found by, too."""
+    return word[:_BEGINNING] if len(word) > _BEGINNING and not _IS_DENSE.match(word) else None
+
+
+def end(word: str) -> str | None:
+    """Return the end that a long word is found by, too."""
+    return f"~{word[-_END:]}" if len(word) >= _LONG and not _IS_DENSE.match(word) else None
+
+
+def without_diacritics(word: str) -> str:
+    """Return a word in plain Latin letters, where it is written in Latin letters."""
+    if word.isascii():
+        return word
+    apart = unicodedata.normalize("NFD", word)
+    plain = "".join(letter for letter in apart if not unicodedata.combining(letter)).translate(_STROKES)
+    return plain if plain.isascii() else word
+
+
+def _normal(text: str) -> str:
+    """Return a text with one spelling for each letter: `é` is one character, wide letters are plain ones."""
+    return text if text.isascii() or unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
+
+
+def _piece_terms(piece: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words of a piece of text without spaces, and what else they are found by."""
+    words: list[str] = []
+    others: list[str] = []
+    before = ""  # the word that the next one is joined to
+    for run in _WORD.findall(piece):
+        if _IS_DENSE.match(run):
+            words += [run[at : at + 2] for at in range(max(len(run) - 1, 1))]
+            others += _HAN.findall(run) if len(run) > 1 else ()
+            before = ""
+            continue
+        for part in _HUMP.split(run) if _HAS_HUMP.search(run) else (run,):
+            word = part[:_LONGEST].casefold()
+            words.append(word)
+            if len(word) > _BEGINNING:
+                others.append(word[:_BEGINNING])
+                if len(word) >= _LONG:
+                    others.append(f"~{word[-_END:]}")
+            if before:
+                others.append(f"{before}{word}")
+            if (plain := without_diacritics(word)) != word:
+                others.append(plain)
+                if len(plain) > _BEGINNING:
+                    others.append(plain[:_BEGINNING])
+            before = word
+    return tuple(words), tuple(others)
+
+
+_of_piece = lru_cache(maxsize=1 << 16)(_piece_terms)
