@@ -31,6 +31,7 @@ class ClaudeCodeOutline(Outline):
         _, slash, name = session["id"].rpartition("/")
         self.spawned = bool(slash) and session.get("parent_session_id") is not None
         self.name = text_of(session["options"], "source", "beside", "{stem}.meta.json", "description") or name
+        self.kind = text_of(session["options"], "source", "beside", "{stem}.meta.json", "agentType") or ""
         self._turn_of: dict[int, int] = {}  # record -> the turn it belongs to
         self._before: list[int] = [0]  # turn -> the turn it hangs on; turn 0 is the root
         self._live = [0]  # the turns from the root to the last prompt

@@ -118,6 +118,7 @@ class CodexOutline(Outline):
         self.branch = text_of(payload, "git", "branch")
         self.spawned = of(payload, "source", "subagent") is not None or text_of(payload, "parent_thread_id") is not None
         self.name = text_of(payload, "agent_nickname") or ""
+        self.kind = _kind_of(payload)
         base, end = text_of(payload, "history_base", "thread_id"), of(payload, "history_base", "end_ordinal_exclusive")
         self.base = (base, end) if base is not None and type(end) is int else None
 
@@ -162,6 +163,13 @@ class CodexOutline(Outline):
             messages -= self._asked.pop()
             turns += 1
         return turns
+
+
+def _kind_of(payload: object) -> str:
+    """Return the kind of agent that a thread was begun for: a role, or what the client itself began it for."""
+    begun = of(payload, "source", "subagent")
+    spawned = text_of(payload, "agent_role") or text_of(begun, "thread_spawn", "agent_role")
+    return spawned or (begun if type(begun) is str else text_of(begun, "other")) or ""
 
 
 def _spoken(item: object) -> str:

@@ -11,6 +11,8 @@ from pond.model.marks import label_of
 from pond.portable.lowering import Group
 from pond.portable.outline import Outline, Recall, Record
 
+SOME_AGENT = "subagent"  # the kind, where the client does not say
+
 
 def lowering_of(owner: Adapter) -> ModuleType | None:
     """Return how the client is told a portable conversation, where its adapter says so."""
@@ -44,6 +46,12 @@ def title_reader(row: JsonObject) -> Callable[[JsonObject], str | None] | None:
         return found
 
     return read
+
+
+def agent_of(row: JsonObject, first: Group | None) -> str | None:
+    """Return the kind of agent whose session this is, in lower case; None where nobody spawned it."""
+    outline = opening(row, first)
+    return (outline.kind.strip().lower() or SOME_AGENT) if outline.spawned else None
 
 
 def opening(row: JsonObject, first: Group | None) -> Outline:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pond.intake.sources import SOURCE
 from pond.model.json_text import JsonObject
 from pond.sessions import ledger
-from pond.sessions.writing import correct_sessions, write_rows, write_sessions
+from pond.sessions.writing import Corrected, correct_sessions, write_rows, write_sessions
 from pond.substrate.store import Store
 
 
@@ -23,7 +23,7 @@ class Batch:
     parts: pa.Table | None = None
     stored: dict[str, set[str]] = field(default_factory=dict)  # messages known to be there, by session
     sessions: list[JsonObject] = field(default_factory=list)
-    corrected: list[tuple[str, JsonObject]] = field(default_factory=list)  # the project before, and the row now
+    corrected: list[Corrected] = field(default_factory=list)
     notes: dict[str, JsonObject] = field(default_factory=dict)
 
 

@@ -32,7 +32,7 @@ from pond.sessions import ledger, load
 from pond.sessions.rows import Positions, session_row
 from pond.sessions.stored_text import from_stored, to_stored
 from pond.sessions.tables import MESSAGES, SESSIONS
-from pond.sessions.writing import correct_sessions, payload_hashes, placed, record_count
+from pond.sessions.writing import Corrected, correct_sessions, payload_hashes, placed, record_count
 from pond.substrate import predicate, read
 from pond.substrate.store import Store
 
@@ -197,7 +197,10 @@ def reunite(store: Store) -> None:
     for row in _rows(store, homes):
         beside = [id for note in notes if note["path"].startswith(homes[row["id"]]) for id in note["sessions"]]
         children = [child for child in _rows(store, beside) if child.get("parent_session_id") == own_id(row)]
-        found = [(child["project"], session_row({**child, "parent_session_id": row["id"]}, now)) for child in children]
+        found = [
+            Corrected(child["project"], session_row({**child, "parent_session_id": row["id"]}, now))
+            for child in children
+        ]
         correct_sessions(store, found if own_id(row) != row["id"] else [])
 
 

@@ -18,6 +18,7 @@ from pond.intake.sources import SOURCE, Change, Kept, State, change_of, source_i
 from pond.model.json_text import JsonObject
 from pond.sessions import ledger, load
 from pond.sessions.stored_text import from_stored, to_stored
+from pond.sessions.turns import before
 from pond.sessions.writing import payload_hashes, placed, record_count
 from pond.substrate.store import Store
 
@@ -98,7 +99,9 @@ class Plan:
             task,
             resume=Resume(mark, row, list(map(from_stored, places))),
             earlier=Earlier(tuple(_lasting(state.problems, mark)), state.drift, state.records),
-            sole=Identity(session_id, own_id(row), row, mark.records, payloads),
+            sole=Identity(
+                session_id, own_id(row), row, mark.records, payloads, before=before(self.store, to_stored(session_id))
+            ),
             near=task.size - state.size < _SMALL,
         )
 

@@ -12,7 +12,7 @@ from pond.codec.facts import filled_in
 from pond.codec.finding import Found
 from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL
-from pond.codec.relatives import title_reader
+from pond.codec.relatives import agent_of, title_reader
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
 from pond.codec.resume import Mark, Resume
@@ -26,7 +26,7 @@ from pond.diagnostics.span import Span
 from pond.intake.sources import Kept, State, observed, source_id
 from pond.model.json_text import JsonObject
 from pond.model.marks import ID, POND, marks_of
-from pond.sessions.rows import MESSAGE, PART, Rows
+from pond.sessions.rows import MESSAGE, PART, Before, Rows, agent_text
 
 # What is wrong with a file that has nothing for any adapter: it need not be opened again until it changes.
 _NOBODYS = ("source-unrecognised", "source-empty")
@@ -44,6 +44,7 @@ class Identity:
     records: int = 0  # that the source has, too, and begins with
     payloads: frozenset[str] = frozenset()
     ids: frozenset[str] = frozenset()  # of the messages, where the source is read from its start
+    before: Before | None = None  # what the stored rows say of those to come, where it is read from where it grew
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,9 @@ def _unpacked(messages: bytes, parts: bytes, place: int) -> Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The session that began last has no more rows."""
+    """The session that began last has no more rows; `agent` is the kind of agent whose it is, if any."""
+
+    agent: str | None = None
 
 
 @dataclass(slots=True)
@@ -172,7 +175,7 @@ def _attempt(task: Task, opened: Opened) -> Iterator[Frame]:
             begun = _begun(session, task, report)
             ids.append(begun.row["id"])
             yield begun
-            yield from _session(session, begun, task.name, lambda: opened.digest(end) == before)
+            yield from _session(session, begun, task, lambda: opened.digest(end) == before)
             mark = session.origin.mark()
         if task.found.path is not None:
             ended.unfinished = task.being_written and mark is not None and report.withdraw_cut_off()
@@ -213,19 +216,31 @@ def _begun(session: Session, task: Task, report: Report) -> Begun:
     return Begun(row, identity)
 
 
-def _session(session: Session, begun: Begun, name: str, is_whole: Callable[[], bool]) -> Iterator[Frame]:
-    identity = begun.identity or Identity("", "")
-    rows = Rows(begun.row, title_of=title_reader(begun.row), after=identity.records, taken=identity.ids)
-    rows.know_payloads(set(identity.payloads))
+def _session(session: Session, begun: Begun, task: Task, is_whole: Callable[[], bool]) -> Iterator[Frame]:
+    rows = _rows(begun, resumed=task.resume is not None)
     for group in session.groups:
         rows.take(group)
-        if len(rows) >= _ROWS or rows.size >= _BYTES:
-            yield Chunk(*rows.flush(), session.origin.place()[0])
+        if rows.due(_ROWS, _BYTES):
+            yield Chunk(*rows.cut(), session.origin.place()[0])
     if not is_whole():  # what was sent already has no session, and is no part of one that is stored later
-        raise SourceFault(Diagnostic("source-rewritten", "rewritten while it was read", Span(name, 0)))
+        raise SourceFault(Diagnostic("source-rewritten", "rewritten while it was read", Span(task.name, 0)))
     if len(rows):
         yield Chunk(*rows.flush(), session.origin.place()[0])
-    yield Finished()
+    yield Finished(rows.agent)
+
+
+def _rows(begun: Begun, *, resumed: bool) -> Rows:
+    """Return what collects the rows of a session, of which some may be stored."""
+    row, identity = begun.row, begun.identity or Identity("", "")
+    before = identity.before if resumed else None
+    if before is not None and (told := agent_text(agent_of(row, None))) is not None:
+        before = before._replace(agent=told)  # a file beside the session may have come since
+    rows = Rows(
+        row, title_of=title_reader(row), after=identity.records, taken=identity.ids,
+        agent_of=lambda first: agent_of(row, first), before=before,
+    )  # fmt: skip
+    rows.know_payloads(set(identity.payloads))
+    return rows
 
 
 def _state(

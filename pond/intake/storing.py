@@ -19,7 +19,7 @@ from pond.sessions import ledger
 from pond.sessions.rows import session_row
 from pond.sessions.stored_text import to_stored
 from pond.sessions.tables import TABLES
-from pond.sessions.writing import message_ids, session_ids
+from pond.sessions.writing import Corrected, message_ids, session_ids
 from pond.substrate import upkeep
 from pond.substrate.store import Store
 
@@ -35,6 +35,7 @@ class _Session:
     task: Task
     identity: Identity | None  # None until it is known that no other session has its id
     refused: bool = False
+    agent: str | None = None  # the kind of agent whose it is, once it is read
 
     @property
     def id(self) -> str:
@@ -78,7 +79,9 @@ class Intake:
             case Chunk():
                 self._chunk(self._current[task.name], frame)
             case Finished():
-                self._pending.finished.append(self._current.pop(task.name))
+                session = self._current.pop(task.name)
+                session.agent = frame.agent
+                self._pending.finished.append(session)
             case Ended():
                 self._current.pop(task.name, None)  # where it ended in the midst of a session, that is not complete
                 self._pending.ended.append((task, frame))
@@ -148,7 +151,7 @@ class Intake:
             if before is None:
                 batch.sessions.append(session_row(session.row, now))
             elif before != session.row:
-                batch.corrected.append((before["project"], session_row(session.row, now)))
+                batch.corrected.append(Corrected(before["project"], session_row(session.row, now), session.agent))
         self._count(self._would_be_new(batch) if self._dry_run else self._storing.put(batch))
         for session in pending.finished if not self._dry_run else ():
             self._known_ids.pop(session.id, None)

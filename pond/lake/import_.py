@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pond.codec.relatives import agent_of
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.span import Span
 from pond.intake.arrivals import Arrivals, arrivals
@@ -18,9 +19,9 @@ from pond.sessions.archive.check import check
 from pond.sessions.archive.manifest import Manifest
 from pond.sessions.archive.merge import MergePlan, merge, plan
 from pond.sessions.archive.refusal import ArchiveError
-from pond.sessions.rows import session_row
+from pond.sessions.rows import agent_text, session_row
 from pond.sessions.stored_text import from_stored
-from pond.sessions.writing import correct_sessions, prepare
+from pond.sessions.writing import Corrected, correct_sessions, prepare
 from pond.substrate.catalog import Catalog
 from pond.substrate.store import Store
 
@@ -59,7 +60,13 @@ def import_(
         new = _merged(archive, store, held, made, dry_run, lambda share: progress(int(size * share), size))
         if not dry_run:
             now = time.time_ns() // 1000
-            correct_sessions(store, [(project, session_row(row, now)) for project, row in arrived.corrected])
+            correct_sessions(
+                store,
+                [
+                    Corrected(project, session_row(row, now), agent_text(agent_of(row, None)))
+                    for project, row in arrived.corrected
+                ],
+            )
     rows = {name: extent.rows for name, extent in held.tables.items()}
     return Imported(rows, new, list(map(from_stored, made.erased)), _faults(path, made, arrived))
 

@@ -66,6 +66,7 @@ class Outline:
         self.recall = recall  # gives the events of an earlier message again, where there is anything to read them from
         self.spawned = False  # the session is a subagent's
         self.name = ""  # what the client calls the subagent
+        self.kind = ""  # which kind of agent that is, where the client says
         self.model: str | None = None  # that gives the answers now
         self.branch: str | None = None  # of the repository, as far as seen
         self.thread: str | None = None  # which conversation inside the file the record belongs to; None is the main one

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha256
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from pond.model.json_text import Json, JsonObject, encode
 from pond.model.marks import AS, SEQ, marks_of
+from pond.sessions.labels import UNKNOWN, Turn, held
 from pond.sessions.payloads import Packed, pack, pack_known, texts_at
-from pond.sessions.search_text import search_text
+from pond.sessions.search_text import indexable, search_text
 from pond.sessions.stored_text import from_micros, to_micros, to_stored
+from pond.sessions.terms import RULES, terms
 
 SLOT = 1 << 24  # messages that one source record may become, without running into the next record's positions
 LAST = 1 << 62  # where stands what is in other files than the session's: after every record there may ever be
@@ -23,7 +26,8 @@ MESSAGE = pa.schema(
         ("session_id", pa.string()), ("id", pa.string()), ("position", pa.int64()), ("timestamp", _TIME),
         ("timestamp_text", pa.string()), ("role", pa.string()), ("source_agent", pa.string()),
         ("project", pa.string()), ("content", pa.string()), ("search_text", pa.string()), ("title", pa.string()),
-        ("options", pa.string()), ("payloads", pa.string()),
+        ("options", pa.string()), ("payloads", pa.string()), ("terms", pa.string()),
+        ("labels", pa.list_(pa.string())), ("agent", pa.string()), ("rules", pa.int32()),
     ]
 )  # fmt: skip
 PART = pa.schema(
@@ -39,8 +43,24 @@ _MAY_HOLD_PAYLOADS = ("file", "tool_result")
 _PLAIN = len("2026-01-02T03:04:05.678Z")
 _NOTHING = encode({})
 _BESIDE = ("beside", "listed")  # labels of what stands in other files than the session's own
+_WAITING = 8  # times what is a chunk: so long the rows of a turn wait for its end
+_LONGEST_KIND = 200
+STALE = 0  # in place of the rules: what is derived of a message, or of others of its turn, has to be derived anew
 
 Titler = Callable[[JsonObject], str | None]
+AgentReader = Callable[[list[JsonObject]], str | None]
+
+
+class Before(NamedTuple):
+    """What the rows of a session that are stored already say of those to come."""
+
+    agent: str | None
+    turn: Turn
+
+
+def agent_text(kind: str | None) -> str | None:
+    """Return the kind of an agent as it is stored."""
+    return None if kind is None else indexable(kind)[:_LONGEST_KIND]
 
 
 def session_row(event: JsonObject, ingested_at: int) -> JsonObject:
@@ -87,7 +107,11 @@ class Positions:
 
 
 class Rows:
-    """Collects the rows of one session's messages and parts."""
+    """Collects the rows of one session's messages and parts.
+
+    The rows of a turn go out when it has ended, or is too long to wait for: its labels are then known. `agent_of` is
+    asked with the first record; `before` answers in its place where a session goes on from a stored record.
+    """
 
     def __init__(
         self,
@@ -95,6 +119,8 @@ class Rows:
         title_of: Titler | None = None,
         after: int = 0,
         taken: frozenset[str] = frozenset(),
+        agent_of: AgentReader | None = None,
+        before: Before | None = None,
     ) -> None:
         self._session_id, self._agent = to_stored(session["id"]), to_stored(session["source_agent"])
         self._project = to_stored(session["project"])
@@ -102,12 +128,14 @@ class Rows:
         self._first = after * SLOT  # so many records are stored already, whatever ids they have there
         self._taken = taken  # the ids that they have there
         self._hashes: set[str] = set()  # payloads of this session that have a row
-        self._clear()
-
-    def _clear(self) -> None:
+        self._agent_of = agent_of if before is None else None
+        self.agent, self._turn = before if before is not None else (None, Turn())  # the kind, where it is a subagent's
+        self._last, self._astray = 0, False  # the highest position so far; a record came out of its log's order
         self._messages: list[tuple[Json, ...]] = []
         self._parts: list[tuple[Json, ...]] = []
+        self._turns: list[tuple[Turn, list[str] | None]] = []  # of each message, with labels of its own where searched
         self.size = 0  # bytes of text and payloads, roughly
+        self._ended = (0, 0, 0)  # messages, parts and bytes of the turns before the one in hand
 
     def know_payloads(self, hashes: set[str]) -> None:
         """Hear which payloads of the session are stored already: they are not stored a second time."""
@@ -119,8 +147,15 @@ class Rows:
     def take(self, group: list[JsonObject]) -> None:
         """Take the events of one source record: its messages, each followed by its parts."""
         position = self._positions.of(group[0])
+        if self._agent_of is not None:
+            self.agent, self._agent_of = agent_text(self._agent_of(group)), None
         if position < self._first:
+            self._hear_stored(group)
             return
+        if position < self._last:
+            self._astray, self._turn.known = True, UNKNOWN
+        elif position < LAST:
+            self._last = position
         if self._taken and position < LAST:  # the ids of files beside a session say what they hold
             group = _apart(group, self._taken)
         known: dict[str, tuple[int, int]] = {}
@@ -137,11 +172,35 @@ class Rows:
                 parts = []
             head = event
 
+    def _hear_stored(self, group: list[JsonObject]) -> None:
+        """Hear a record whose rows are stored already: the turn that it belongs to may go on."""
+        for event in group:
+            if event["kind"] == "message":
+                parts = [part for part in group if part["kind"] == "part" and part["message_id"] == event["id"]]
+                if event["role"] == "user" and parts and search_text(event, parts) is not None:
+                    self._turn = Turn()
+                for part in parts:
+                    self._turn.hear(part)
+        self._turn.known = len(self._turn.labels)
+
+    def _turn_of(self, role: str, searched: str | None, position: int) -> Turn:
+        """Return the turn of a message: what stands in another file is in none, and a typed prompt begins one."""
+        if position >= LAST:
+            return Turn()
+        if role == "user" and searched is not None:
+            self._turn = Turn(known=UNKNOWN if self._astray else None)
+            self._ended = (len(self._messages), len(self._parts), self.size)
+        return self._turn
+
     def _message(
         self, event: JsonObject, parts: list[JsonObject], position: int, known: dict[str, tuple[int, int]], number: int
     ) -> int:
         message_id = to_stored(event["id"])
+        role, content = event["role"], event.get("content")
+        searched = search_text(event, parts) if parts else None
+        turn = self._turn_of(role, searched, position)
         for ordinal, part in enumerate(parts):
+            turn.hear(part)
             self._part(part, message_id, ordinal, position, known, number + ordinal)
         options = event["options"]
         locations = None
@@ -149,15 +208,16 @@ class Rows:
             options, locations = found[0], encode(found[1])
         text = encode(options)
         micros, spelled = _time(event.get("timestamp"))
-        role, content = event["role"], event.get("content")
         title = self._title_of(options) if self._title_of is not None and role == "system" else None
         self._messages.append(
             (
                 self._session_id, message_id, position, micros, spelled, role, self._agent, self._project,
-                None if content is None else to_stored(content), search_text(event, parts) if parts else None,
+                None if content is None else to_stored(content), searched,
                 None if title is None else to_stored(title), text, locations,
+                None if searched is None else terms(searched),
             )
         )  # fmt: skip
+        self._turns.append((turn, None if searched is None else held(parts)))
         self.size += len(text) + 200
         return number + len(parts)
 
@@ -190,11 +250,42 @@ class Rows:
         self._hashes.add(digest)
         return digest, len(packed.data), packed.data
 
+    def due(self, rows: int, size: int) -> bool:
+        """Tell whether so many rows or bytes of ended turns have gathered, or far more of the turn in hand."""
+        messages, parts, ended = self._ended
+        if messages + parts >= rows or ended >= size:
+            return True
+        return len(self) >= _WAITING * rows or self.size >= _WAITING * size
+
+    def cut(self) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        """Return the rows of ended turns; where there are none, what there is of the one in hand."""
+        messages, parts, size = self._ended
+        if messages:
+            made = self._out(messages, parts)
+            self.size, self._ended = self.size - size, (0, 0, 0)
+            return made
+        self._turn.known = UNKNOWN  # what is yet to come may label these, too
+        return self.flush()
+
     def flush(self) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        """Return the messages and the parts taken since the last time."""
-        made = _batch(self._messages, MESSAGE), _batch(self._parts, PART)
-        self._clear()
+        """Return the messages and the parts taken since the last time: there are no more for now."""
+        made = self._out(len(self._messages), len(self._parts))
+        self.size, self._ended = 0, (0, 0, 0)
         return made
+
+    def _out(self, messages: int, parts: int) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        turns, self._turns = self._turns[:messages], self._turns[messages:]
+        rows, self._messages = self._messages[:messages], self._messages[messages:]
+        derived = [(None if own is None else [*turn.labels, *own], self.agent, _rules(turn)) for turn, own in turns]
+        for turn, _ in turns:
+            turn.known = len(turn.labels)
+        given, self._parts = self._parts[:parts], self._parts[parts:]
+        return _batch([(*row, *more) for row, more in zip(rows, derived, strict=True)], MESSAGE), _batch(given, PART)
+
+
+def _rules(turn: Turn) -> int:
+    """Return the rules that a row is derived by; STALE where rows that went out before it lack a label of its turn."""
+    return STALE if turn.known is not None and len(turn.labels) != turn.known else RULES
 
 
 def _apart(group: list[JsonObject], taken: frozenset[str]) -> list[JsonObject]:

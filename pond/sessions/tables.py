@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from pond.substrate.table import Index, Table, blob, key, packed
+from pond.substrate.table import Index, Table, blob, key, labels, packed
 
 DIMENSIONS = 384  # of the vectors that an embedding model makes of `search_text`; null until one does
 VERSION = 2  # of all tables: nothing is released, so a lake of an earlier one is refused and made anew
@@ -38,8 +38,11 @@ SESSIONS = Table(
     indexes=(Index("parent_session_id", "BTREE"), Index("source_agent", "BITMAP"), Index("project", "BITMAP")),
 )
 
-# Letters of every language alike (search-language-neutral-index): no stemming, no stop words of any one.
-_WORDS = {"base_tokenizer": "icu/split", "stem": False, "remove_stop_words": False, "with_position": True}
+# The terms are made by us, for every language alike (search-language-neutral-index): the index takes them as they are.
+_WORDS = {
+    "base_tokenizer": "whitespace", "lower_case": False, "stem": False, "remove_stop_words": False,
+    "ascii_folding": False, "max_token_length": None, "with_position": True,
+}  # fmt: skip
 
 MESSAGES = Table(
     "messages",
@@ -60,6 +63,10 @@ MESSAGES = Table(
         _text("embedding_model"),
         packed("options", _LONG),
         _text("payloads"),
+        packed("terms", _SHORT),
+        labels("labels"),
+        _text("agent"),
+        pa.field("rules", pa.int32()),
     ),
     version=VERSION,
     # No index on time: at a million rows a wide range is answered faster without one.
@@ -68,9 +75,12 @@ MESSAGES = Table(
         Index("role", "BITMAP"),
         Index("source_agent", "BITMAP"),
         Index("project", "BITMAP"),
-        Index("search_text", "INVERTED", _WORDS),
+        Index("agent", "BITMAP"),
+        Index("labels", "LABEL_LIST"),
+        Index("terms", "INVERTED", _WORDS),
     ),
-    derived=frozenset(("search_text", "title", "vector", "embedding_model")),
+    retired=("search_text_inverted",),
+    derived=frozenset(("search_text", "title", "vector", "embedding_model", "terms", "labels", "agent", "rules")),
 )
 
 PARTS = Table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -100,16 +101,26 @@ def write_sessions(store: Store, rows: Sequence[JsonObject]) -> int:
     return write.insert(store, SESSIONS, pa.Table.from_pylist(list(new.values()), schema=SESSIONS.schema))
 
 
-def correct_sessions(store: Store, rows: Sequence[tuple[str, JsonObject]]) -> None:
-    """Write sessions whose sources have told more of them since; a project goes onto their messages, too.
+class Corrected(NamedTuple):
+    """A session whose source has told more of it since: its project before, its row now, and whose agent's it is."""
+
+    project: str
+    row: JsonObject
+    agent: str | None = None  # where that may be news
+
+
+def correct_sessions(store: Store, rows: Sequence[Corrected]) -> None:
+    """Write sessions whose sources have told more of them since; a project and an agent go onto their messages, too.
 
     The messages come first: an interrupted run finds the session as it was, and does both again.
     """
-    for before, row in rows:
-        if row["project"] != to_stored(before):
-            here = predicate.equals("session_id", row["id"])
-            write.correct(store, MESSAGES, "project", row["project"], here)
-    write.replace(store, SESSIONS, pa.Table.from_pylist([row for _, row in rows], schema=SESSIONS.schema))
+    for each in rows:
+        here = predicate.equals("session_id", each.row["id"])
+        if each.row["project"] != to_stored(each.project):
+            write.correct(store, MESSAGES, "project", each.row["project"], here)
+        if each.agent is not None:
+            write.correct(store, MESSAGES, "agent", each.agent, here)
+    write.replace(store, SESSIONS, pa.Table.from_pylist([each.row for each in rows], schema=SESSIONS.schema))
 
 
 def _unstored(table: pa.Table, message: str, stored: dict[str, set[str]]) -> pa.Table:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-Family = Literal["BTREE", "BITMAP", "INVERTED"]
+Family = Literal["BTREE", "BITMAP", "INVERTED", "LABEL_LIST"]
 
 KEY = "lance-schema:unenforced-primary-key:position"
 VERSION = "pond.schema_version"  # lance-dataset-schema-version: one fact of the dataset, not a column
@@ -27,6 +27,14 @@ def key(name: str, position: int) -> pa.Field:
 def packed(name: str, chunk: int) -> pa.Field:
     """Return a text column whose values are compressed together, `chunk` bytes at a time."""
     return pa.field(name, pa.string(), metadata={**_PACKED, "lance-encoding:minichunk-size": str(chunk)})
+
+
+def labels(name: str) -> pa.Field:
+    """Return a column of lists of texts; those of neighbouring rows are mostly the same, and compressed together.
+
+    The items have no metadata: with some, Lance converts the column before a filter and leaves its index alone.
+    """
+    return pa.field(name, pa.list_(pa.string()), metadata=_PACKED)
 
 
 def blob(name: str) -> pa.Field:
@@ -65,6 +73,7 @@ class Table:
     columns: tuple[pa.Field, ...]
     version: int
     indexes: tuple[Index, ...] = ()
+    retired: tuple[str, ...] = ()  # names of indexes that an earlier pond made: dropped where the others are made
     derived: frozenset[str] = frozenset()  # columns made from others: a table without one gets it, empty, in place
 
     @property

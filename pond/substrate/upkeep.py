@@ -61,8 +61,11 @@ class TableHealth:
 
 
 def ensure_indexes(store: Store, table: Table) -> list[str]:
-    """Make the indexes a table lacks, also on an empty one; return their names."""
-    return [index.name for index in table.indexes if _on(store, table, "indexing", partial(_ensure, index=index))]
+    """Make the indexes a table lacks, also on an empty one; drop those it has no more; return which were made."""
+    made = [index.name for index in table.indexes if _on(store, table, "indexing", partial(_ensure, index=index))]
+    if table.retired:
+        _on(store, table, "indexing", partial(_drop, names=frozenset(table.retired)))
+    return made
 
 
 def _ensure(handle: Any, index: Index) -> bool:
@@ -71,6 +74,11 @@ def _ensure(handle: Any, index: Index) -> bool:
         return False
     _build(handle, index)
     return True
+
+
+def _drop(handle: Any, names: frozenset[str]) -> None:
+    for name in sorted({each.name for each in handle.describe_indices()} & names):
+        handle.drop_index(name)
 
 
 def _build(handle: Any, index: Index) -> None:
@@ -169,8 +177,9 @@ def _without_erased_rows(handle: Any) -> None:
 
 def _drop_others(handle: Any, table: Table) -> None:
     """Drop the indexes that the table does not declare: only who made one knows how to make it again."""
-    for name in {each.name for each in handle.describe_indices()} - {index.name for index in table.indexes}:
-        handle.drop_index(name)
+    _drop(
+        handle, frozenset({each.name for each in handle.describe_indices()} - {index.name for index in table.indexes})
+    )
 
 
 def leftovers(store: Store, table: Table) -> list[str]:

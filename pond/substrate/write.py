@@ -36,10 +36,10 @@ def replace(store: Store, table: Table, new: pa.Table) -> int:
 def correct(store: Store, table: Table, column: str, value: str, where: str) -> int:
     """Give a text column another value in the rows that fit; return how many there were.
 
-    The one exception to lance-append-only in a session's tables: the project that messages are filtered by, which a
-    record may tell after a path has only suggested one.
+    An exception to lance-append-only in a session's tables: what messages are filtered by, and a source may tell after
+    they are stored.
     """
-    fitting = f"({where}) AND {column} <> {predicate.text(value)}"
+    fitting = f"({where}) AND ({column} IS NULL OR {column} <> {predicate.text(value)})"
 
     def update() -> int:
         handle = store.handle(table)
