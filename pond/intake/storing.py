@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from pond.intake import claims
 from pond.intake.commits import Batch, New, Storing
+from pond.intake.deriving import derive
 from pond.intake.reading import Begun, Chunk, Ended, Finished, Frame, Identity, Task
 from pond.intake.request import Summary
 from pond.intake.sources import source_id
@@ -113,6 +114,7 @@ class Intake:
         self.store()
         self._storing.close()
         if not self._dry_run:
+            derive(self._store)
             for table in TABLES:
                 upkeep.compact(self._store, table, beyond=_FRAGMENTS)
 

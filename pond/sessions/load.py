@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 
@@ -158,6 +158,17 @@ def _owner(row: JsonObject, records: list[list[JsonObject]]) -> list[JsonObject]
 def _goes_on(row: JsonObject) -> bool:
     # Looked for in the text first: few do, and decoding takes longer.
     return _GOES_ON in row["options"] and continues_record({"options": decode_stored(row["options"])})
+
+
+def first_messages(store: Store, session_ids: Sequence[str]) -> dict[str, list[JsonObject]]:
+    """Return the first message of each of these sessions, ids as stored: what tells a subagent's session from a fork."""
+    here = predicate.all_of(predicate.one_of("session_id", session_ids), "position = 0")
+    rows = with_micros(read.rows(store, MESSAGES, ("session_id", *_MESSAGE), here), "timestamp")
+    found = {row["session_id"]: [_message_event(from_stored(row["session_id"]), row)] for row in rows}
+    for id in session_ids:
+        if id not in found and (events := opening(store, from_stored(id))) is not None:
+            found[id] = events
+    return found
 
 
 def opening(store: Store, session_id: str) -> list[JsonObject] | None:

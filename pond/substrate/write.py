@@ -53,6 +53,15 @@ def correct(store: Store, table: Table, column: str, value: str, where: str) -> 
     return steadily(f"correcting `{table.name}`", update, lambda: store.renewed(table))
 
 
+def rederive(store: Store, table: Table, new: pa.Table) -> int:
+    """Give rows that are there other values in derived columns; return how many. `new` has the keys and these alone.
+
+    Derived columns hold nothing that the others do not say, so lance-append-only is not touched.
+    """
+    assert set(new.schema.names) <= {*table.keys, *table.derived}
+    return _merged(store, table, new, lambda merge: merge.when_matched_update_all())
+
+
 def erase(store: Store, table: Table, where: str) -> int:
     """Remove the rows that fit, for good once the table is cleaned up; return how many there were."""
 

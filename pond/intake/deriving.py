@@ -1,0 +1,180 @@
+"""What is derived of stored messages, made right where it is not: their terms, the labels of their turns, their agent.
+
+A reader derives all of it, but for what it cannot know: a turn that goes on after its first rows are stored. Such rows
+say so (`rows.STALE`), as do rows of other rules and those of a lake that had no such columns. Whoever writes to a lake
+ends with this, so that a run that was killed is repaired by the next; where nothing waits, nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from pond.codec.relatives import agent_of
+from pond.model.json_text import JsonObject, decode_stored
+from pond.sessions import load
+from pond.sessions.labels import Turn, held, paths
+from pond.sessions.rows import LAST, agent_text
+from pond.sessions.stored_text import from_stored
+from pond.sessions.tables import MESSAGES, PARTS
+from pond.sessions.terms import RULES, terms
+from pond.substrate import predicate, read, write
+from pond.substrate.store import Store
+
+Progress = Callable[[int, int], None]  # messages done, and of how many
+
+_WAITS = f"rules IS NULL OR rules <> {RULES}"
+_ROWS = 10_000  # of waiting messages, whose sessions are derived together
+_SESSIONS = 500  # in one question
+_COLUMNS = ("session_id", "id", "terms", "labels", "agent", "rules")
+_SCHEMA = pa.schema([MESSAGES.schema.field(name) for name in _COLUMNS])
+# Of the results only those that failed matter. What the texts within them hold is quoted there, or checked afterwards.
+_TELLING = "(type IN ('tool_call', 'file') OR (type = 'tool_result' AND contains(variant_data, '\"is_failure\":true')))"
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """The messages of one session that wait: how many, and where the first stands."""
+
+    count: int = 0
+    first: int = LAST
+
+
+@dataclass(slots=True)
+class _Message:
+    row: JsonObject
+    parts: list[tuple[int, JsonObject]] = field(default_factory=list)  # by their ordinal, with what tells something
+
+
+class _Agents(NamedTuple):
+    """Whose sessions these are: the kind of agent, by session; one that is not complete is not among them."""
+
+    kinds: dict[str, str | None]
+
+    def of(self, row: JsonObject) -> str | None:
+        return self.kinds.get(row["session_id"], row["agent"])
+
+
+def waiting(store: Store) -> int:
+    """Return how many messages wait for what is derived of them."""
+    return read.count(store, MESSAGES, _WAITS)
+
+
+def derive(store: Store, progress: Progress = lambda done, of: None) -> int:
+    """Derive what waits, a few sessions at a time; return how many messages were written."""
+    done, written = 0, 0
+    while total := waiting(store):
+        before = written
+        for sessions in _portions(_sessions(store)):
+            written += _settled(store, sessions)
+            done += sum(each.count for each in sessions.values())
+            progress(done, max(done, total))
+        if written == before:
+            break  # whatever else writes here will come to it
+    return written
+
+
+def _sessions(store: Store) -> dict[str, _Waiting]:
+    """Return the sessions that have messages waiting, in stored order."""
+    found: dict[str, _Waiting] = {}
+    for batch in read.batches(store, MESSAGES, ["session_id", "position"], _WAITS):
+        for id, position in zip(batch["session_id"].to_pylist(), batch["position"].to_pylist(), strict=True):
+            each = found.setdefault(id, _Waiting())
+            each.count += 1
+            each.first = min(each.first, position)
+    return found
+
+
+def _portions(sessions: dict[str, _Waiting]) -> Iterator[dict[str, _Waiting]]:
+    portion: dict[str, _Waiting] = {}
+    rows = 0
+    for id, each in sessions.items():
+        if portion and (rows + each.count > _ROWS or len(portion) == _SESSIONS):
+            yield portion
+            portion, rows = {}, 0
+        portion[id] = each
+        rows += each.count
+    if portion:
+        yield portion
+
+
+def _settled(store: Store, sessions: dict[str, _Waiting]) -> int:
+    """Derive sessions until nobody else has written meanwhile: what another stored may label what we derived."""
+    written = 0
+    while True:
+        version = store.renewed(MESSAGES).version
+        rows = pa.Table.from_pylist(list(_corrections(store, sessions)), schema=_SCHEMA)
+        written += write.rederive(store, MESSAGES, rows)
+        if store.renewed(MESSAGES).version <= version + 1:
+            return written
+
+
+def _corrections(store: Store, sessions: dict[str, _Waiting]) -> Iterator[JsonObject]:
+    """Yield the rows of these sessions that are not what they would be if they were derived now."""
+    where = _where(store, sessions)
+    agents = _Agents(_agents(store, sessions))
+    found: dict[str, dict[str, _Message]] = {id: {} for id in sessions}
+    for batch in read.batches(store, MESSAGES, [*_COLUMNS, "position", "role", "search_text"], where):
+        for row in batch.to_pylist():
+            row["searched"] = row["search_text"] is not None
+            if (text := row.pop("search_text")) is not None and row["rules"] != RULES:
+                row["new terms"] = terms(text)
+            found[row["session_id"]][row["id"]] = _Message(row)
+    columns = ["session_id", "message_id", "ordinal", "type", "variant_data"]
+    for batch in read.batches(store, PARTS, columns, predicate.all_of(where, _TELLING)):
+        for part in batch.to_pylist():
+            if (message := found[part["session_id"]].get(part["message_id"])) is not None:
+                message.parts.append((part["ordinal"], _slim(part["type"], decode_stored(part["variant_data"]))))
+    for messages in found.values():
+        yield from _changed(messages.values(), agents)
+
+
+def _where(store: Store, sessions: dict[str, _Waiting]) -> str | None:
+    """Return what to read: whole sessions; of a single one, from the turn on in which the first message waits."""
+    here = predicate.one_of("session_id", sessions)
+    if len(sessions) > 1:
+        return here
+    (only,) = sessions.values()
+    prompts = predicate.all_of(here, "role = 'user'", "search_text IS NOT NULL", f"position <= {only.first}")
+    places = read.rows(store, MESSAGES, ["position"], prompts)["position"].to_pylist()
+    return predicate.all_of(here, f"position >= {max(places)}") if places else here
+
+
+def _agents(store: Store, sessions: Iterable[str]) -> dict[str, str | None]:
+    ids = list(sessions)
+    first = load.first_messages(store, ids)
+    rows = load.sessions(store, predicate.one_of("id", ids))
+    return {id: agent_text(agent_of(row, first.get(id))) for row in rows for id in [load.stored_id(row["id"])]}
+
+
+def _slim(kind: str, variant: JsonObject) -> JsonObject:
+    """Return what of a part tells something: its arguments may be megabytes."""
+    if kind == "tool_call":
+        return {"type": kind, "name": variant["name"], "params": {"paths": list(paths(variant["params"]))}}
+    names = ("media_type",) if kind == "file" else ("is_failure",)
+    return {"type": kind, **{name: variant.get(name) for name in names}}
+
+
+def _changed(messages: Iterable[_Message], agents: _Agents) -> Iterator[JsonObject]:
+    """Yield the rows of one session that differ from what they should be."""
+    ordered = sorted(messages, key=lambda each: (each.row["position"], each.row["id"]))
+    turn, turns = Turn(), []
+    for message in ordered:
+        row = message.row
+        if row["position"] < LAST and row["role"] == "user" and row["searched"]:
+            turn = Turn()
+        own = turn if row["position"] < LAST else Turn()
+        message.parts.sort(key=lambda each: each[0])
+        for _, part in message.parts:
+            own.hear(part)
+        turns.append(own)
+    for message, own in zip(ordered, turns, strict=True):
+        row = message.row
+        labels = [*own.labels, *held(part for _, part in message.parts)] if row["searched"] else None
+        made = row.get("new terms", row["terms"]) if row["searched"] else None
+        now = {"terms": made, "labels": labels, "agent": agents.of(row), "rules": RULES}
+        if any(row[name] != value for name, value in now.items()):
+            yield {"session_id": row["session_id"], "id": row["id"], **now}
