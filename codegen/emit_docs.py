@@ -17,6 +17,7 @@ from codegen.metamodel import (
     MapOf,
     Model,
     ObjectType,
+    OneOrMoreType,
     Primitive,
     Ref,
     ScalarType,
@@ -144,6 +145,8 @@ def _section(definition: Definition) -> Iterator[str]:
             yield from (f"One of, told apart by `{discriminator}`: {', '.join(map(_link, members))}.", "")
         case EnumType(values=values):
             yield from _table(("value", "meaning"), ((f"`{each.value}`", each.description) for each in values))
+        case OneOrMoreType(name=name, item=item):
+            yield from (f"Type: {_link(item)}, or a non-empty list of such. Examples: {_listed(_examples(name))}.", "")
         case ScalarType(name=name, type=type_):
             yield from (f"Type: {_type(type_)}. Examples: {_listed(_examples(name))}.", "")
         case AnyType(name=name):

@@ -132,6 +132,15 @@ class ScalarType:
 
 
 @dataclass(frozen=True)
+class OneOrMoreType:
+    """One value of a definition, or a non-empty array of such."""
+
+    name: str
+    description: str
+    item: str
+
+
+@dataclass(frozen=True)
 class AnyType:
     """Any JSON value, under a name of its own."""
 
@@ -139,7 +148,7 @@ class AnyType:
     description: str
 
 
-Definition: TypeAlias = ObjectType | UnionType | EnumType | ScalarType | AnyType
+Definition: TypeAlias = ObjectType | UnionType | EnumType | ScalarType | OneOrMoreType | AnyType
 
 
 @dataclass(frozen=True)
@@ -162,7 +171,7 @@ class Model:
             case UnionType(members=members):
                 for member in members:
                     yield from self.variants(member)
-            case EnumType() | ScalarType() | AnyType():
+            case EnumType() | ScalarType() | OneOrMoreType() | AnyType():
                 return
 
 
@@ -181,6 +190,8 @@ def _definition(name: str, body: Json) -> Definition:
     description = _described(body, at)
     if "discriminator" in body:
         return _union(name, description, body, at)
+    if "oneOf" in body and any("items" in member for member in body["oneOf"]):
+        return _one_or_more(name, description, body, at)
     if "oneOf" in body:
         return _enum(name, description, body, at)
     if body.get("type") == "object":
@@ -201,6 +212,17 @@ def _union(name: str, description: str, body: Json, at: str) -> UnionType:
 def _enum(name: str, description: str, body: Json, at: str) -> EnumType:
     _allow(body, at, {"description", "oneOf"})
     return EnumType(name, description, tuple(_enum_values(body["oneOf"], at)))
+
+
+def _one_or_more(name: str, description: str, body: Json, at: str) -> OneOrMoreType:
+    _allow(body, at, {"description", "oneOf"})
+    item = _ref(body["oneOf"][0], f"{at}/oneOf/0")
+    if [_type(member, f"{at}/oneOf/{index}") for index, member in enumerate(body["oneOf"])] != [
+        item,
+        ListOf(item, True),
+    ]:
+        raise SchemaError(at, "expected a definition and a non-empty list of it")
+    return OneOrMoreType(name, description, item.name)
 
 
 def _enum_values(members: Sequence[Json], at: str) -> Iterator[EnumValue]:
@@ -296,6 +318,8 @@ def _names_used(definition: Definition) -> Iterator[str]:
                 yield from _names_in(field.type)
         case UnionType(members=members):
             yield from members
+        case OneOrMoreType(item=item):
+            yield item
         case EnumType() | ScalarType() | AnyType():
             return
 

@@ -50,16 +50,42 @@ PartType: TypeAlias = Literal[
 ]
 
 
-class SearchFilters(TypedDict, closed=True):
-    """Conditions that a message must meet, all of them. They apply before ranking, so a filter never costs results."""
+Attachment: TypeAlias = Literal["file", "image", "audio", "video"]
 
-    project: NotRequired[str]
-    session_id: NotRequired[SessionId]
-    source_agent: NotRequired[str]
-    role: NotRequired[Role]
+
+Text: TypeAlias = str
+
+
+Texts: TypeAlias = Text | list[Text]
+
+
+SessionIds: TypeAlias = SessionId | list[SessionId]
+
+
+Roles: TypeAlias = Role | list[Role]
+
+
+Attachments: TypeAlias = Attachment | list[Attachment]
+
+
+Subagents: TypeAlias = Literal["exclude", "include", "only"]
+
+
+class SearchExclusions(TypedDict, closed=True):
+    """Conditions of which a message must meet none. What is not known of a message does not exclude it."""
+
+    project: NotRequired[Texts]
+    session_id: NotRequired[SessionIds]
+    source_agent: NotRequired[Texts]
+    role: NotRequired[Roles]
     since: NotRequired[Timestamp]
     until: NotRequired[Timestamp]
-    min_score: NotRequired[float]
+    agent: NotRequired[Texts]
+    tool: NotRequired[Texts]
+    file: NotRequired[Texts]
+    has: NotRequired[Attachments]
+    failed: NotRequired[bool]
+    phrases: NotRequired[list[Text]]
 
 
 class PartSummary(TypedDict):
@@ -202,14 +228,23 @@ PondMarks = TypedDict(
 )
 
 
-class SearchRequest(TypedDict, closed=True):
-    """Finds messages by what was said in them. Sent to `POST /v1/search`, or as the tool `pond_search`."""
+class SearchFilters(TypedDict, closed=True):
+    """Conditions that a message must meet, all of them; of several values of one, any. They apply before ranking, so a filter never costs results. What the text of the query says narrows them."""
 
-    protocol_version: ProtocolVersion
-    namespace: NotRequired[Namespace]
-    query: str
-    filters: NotRequired[SearchFilters]
-    limit: NotRequired[int]
+    project: NotRequired[Texts]
+    session_id: NotRequired[SessionIds]
+    source_agent: NotRequired[Texts]
+    role: NotRequired[Roles]
+    since: NotRequired[Timestamp]
+    until: NotRequired[Timestamp]
+    agent: NotRequired[Texts]
+    tool: NotRequired[Texts]
+    file: NotRequired[Texts]
+    has: NotRequired[Attachments]
+    failed: NotRequired[bool]
+    subagents: NotRequired[Subagents]
+    exclude: NotRequired[SearchExclusions]
+    min_score: NotRequired[float]
 
 
 class Hit(TypedDict):
@@ -375,6 +410,16 @@ class ToolApprovalResponsePart(TypedDict, closed=True):
     approved: bool
     reason: NotRequired[str]
     options: Options
+
+
+class SearchRequest(TypedDict, closed=True):
+    """Finds messages by what was said in them. Sent to `POST /v1/search`, or as the tool `pond_search`."""
+
+    protocol_version: ProtocolVersion
+    namespace: NotRequired[Namespace]
+    query: str
+    filters: NotRequired[SearchFilters]
+    limit: NotRequired[int]
 
 
 class SessionHits(TypedDict):

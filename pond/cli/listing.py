@@ -1,6 +1,5 @@
 """`pond list`: the sessions of the lake, the most recently active first."""
 
-import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ from pond.codec.registry import clients
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import in_line
+from pond.lake.projects import place
 from pond.lake.times import instant
 from pond.model.json_text import JsonObject
 from pond.operations.envelope import PROTOCOL
@@ -68,7 +68,7 @@ def run(
     if client is not None:
         request["source_agent"] = client
     if project is not None:
-        request["project"] = _place(project)
+        request["project"] = place(project)
     if parent is not None:
         request["parent_session_id"] = session_meant(service, parent)
     _check_client(service, client)
@@ -99,11 +99,6 @@ def _nothing(held: Mapping[str, int], client: str | None) -> str:
     if client is not None and client not in held:
         return f"The lake holds no sessions of {client}: `pond sync` stores those of this machine."
     return f"None of the {sum(held.values())} sessions in the lake matches; `pond list` shows the newest."
-
-
-def _place(project: str) -> str:
-    """Return a project as sessions name theirs: a directory given from here, or from home, by its whole path."""
-    return os.path.abspath(os.path.expanduser(project)) if project.startswith((".", "~")) else project
 
 
 def _columns() -> int | None:

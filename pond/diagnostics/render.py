@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.visible import one_line_of, visible
 
+_LONG, _AROUND = 240, 60  # characters of a line that is shown in part, and what is shown around the place
+
 
 def one_line(diagnostic: Diagnostic) -> str:
     """Return `file:line: code: reason`, or without the line where none is meant; readable without the picture.
@@ -55,13 +57,24 @@ def picture(diagnostic: Diagnostic, source: str) -> str:
         if 0 < span.line <= len(text) and span.column:
             number = str(span.line)
             pad = " " * len(number)
-            caret = " " * (span.column - 1) + "^" * max(1, span.length)
-            lines += [f" {pad} |", f" {number} | {visible(text[span.line - 1])}", f" {pad} | {caret}"]
+            shown, caret = _pointed_at(text[span.line - 1], span.column - 1, max(1, span.length))
+            lines += [f" {pad} |", f" {number} | {shown}", f" {pad} | {caret}"]
     if diagnostic.help:
         lines.append(one_line_of(f"   = help: {diagnostic.help}"))
     if diagnostic.rule:
         lines.append(f"   = rule: {diagnostic.rule}")
     return "\n".join(lines)
+
+
+def _pointed_at(line: str, begin: int, length: int) -> tuple[str, str]:
+    """Return a line, of a long one what stands around the place, and the line of carets below it."""
+    first = max(0, begin - _AROUND) if len(line) > _LONG else 0
+    end = begin + min(length, _AROUND)
+    last = end + _AROUND if len(line) > _LONG else len(line)
+    before = ("…" if first else "") + visible(line[first:begin])
+    behind = visible(line[end:last]) + ("…" if last < len(line) else "")
+    pointed = visible(line[begin:end])
+    return before + pointed + behind, " " * len(before) + "^" * max(1, len(pointed))
 
 
 def pictures(diagnostics: Iterable[Diagnostic], source: str) -> str:

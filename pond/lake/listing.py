@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.lake.find import short_ids
+from pond.lake.projects import lies_in
 from pond.model.json_text import JsonObject
 from pond.sessions import load
 from pond.sessions.stored_text import from_micros, from_stored, to_stored
@@ -103,13 +104,8 @@ def _is_wanted(row: JsonObject, known: Mapping[str, JsonObject], wanted: Wanted)
     return (
         of_family
         and wanted.client in (None, from_stored(row["source_agent"]))
-        and (wanted.project is None or _lies_in(from_stored(row["project"]), wanted.project))
+        and (wanted.project is None or lies_in(from_stored(row["project"]), wanted.project))
     )
-
-
-def _lies_in(project: str, place: str) -> bool:
-    place = place.rstrip("/")
-    return project == place or project.startswith(f"{place}/")
 
 
 def _family(id: str, children: _Children, wanted: Wanted) -> set[str]:

@@ -145,33 +145,133 @@ PartType = TypeAliasType(
 )
 
 
-class SearchFilters(Strict):
-    """Conditions that a message must meet, all of them. They apply before ranking, so a filter never costs results."""
+Attachment = TypeAliasType(
+    "Attachment",
+    Annotated[
+        Literal["file", "image", "audio", "video"],
+        Field(description="What a message may hold beside its text."),
+    ],
+)
+
+
+Text = TypeAliasType("Text", Annotated[str, Field(description="A text that is not empty.", min_length=1)])
+
+
+Texts1 = TypeAliasType(
+    "Texts1",
+    Annotated[
+        list[Text],
+        Field(description="One text, or several of which any will do.", min_length=1),
+    ],
+)
+
+
+Texts = TypeAliasType(
+    "Texts",
+    Annotated[Text | Texts1, Field(description="One text, or several of which any will do.")],
+)
+
+
+SessionIds1 = TypeAliasType(
+    "SessionIds1",
+    Annotated[
+        list[SessionId],
+        Field(description="One session, or several of which any will do.", min_length=1),
+    ],
+)
+
+
+SessionIds = TypeAliasType(
+    "SessionIds",
+    Annotated[
+        SessionId | SessionIds1,
+        Field(description="One session, or several of which any will do."),
+    ],
+)
+
+
+Roles1 = TypeAliasType(
+    "Roles1",
+    Annotated[
+        list[Role],
+        Field(description="One role, or several of which any will do.", min_length=1),
+    ],
+)
+
+
+Roles = TypeAliasType(
+    "Roles",
+    Annotated[Role | Roles1, Field(description="One role, or several of which any will do.")],
+)
+
+
+Attachments1 = TypeAliasType(
+    "Attachments1",
+    Annotated[
+        list[Attachment],
+        Field(
+            description="One kind of attachment, or several of which any will do.",
+            min_length=1,
+        ),
+    ],
+)
+
+
+Attachments = TypeAliasType(
+    "Attachments",
+    Annotated[
+        Attachment | Attachments1,
+        Field(description="One kind of attachment, or several of which any will do."),
+    ],
+)
+
+
+Subagents = TypeAliasType(
+    "Subagents",
+    Annotated[
+        Literal["exclude", "include", "only"],
+        Field(description="Which sessions are searched, by who spoke in them."),
+    ],
+)
+
+
+class SearchExclusions(Strict):
+    """Conditions of which a message must meet none. What is not known of a message does not exclude it."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
     project: Annotated[
-        str | MISSING,
+        Texts | MISSING,
         Field(
-            description="The project of the session is this value, or begins with it.",
-            min_length=1,
+            description="Projects to leave out: a directory stands for itself and all below it, a name for every project that ends in it, and `*` and `?` for any text and any character."
         ),
     ] = MISSING
-    session_id: Annotated[SessionId | MISSING, Field(description="The message belongs to this session.")] = MISSING
-    source_agent: Annotated[
-        str | MISSING,
-        Field(description="The session was recorded by this client.", min_length=1),
+    session_id: Annotated[SessionIds | MISSING, Field(description="Sessions to leave out.")] = MISSING
+    source_agent: Annotated[Texts | MISSING, Field(description="Clients whose sessions to leave out.")] = MISSING
+    role: Annotated[Roles | MISSING, Field(description="Roles to leave out.")] = MISSING
+    since: Annotated[
+        Timestamp | MISSING,
+        Field(description="Leaves out what is not older than this."),
     ] = MISSING
-    role: Annotated[Role | MISSING, Field(description="The message has this role.")] = MISSING
-    since: Annotated[Timestamp | MISSING, Field(description="The message is not older than this.")] = MISSING
-    until: Annotated[Timestamp | MISSING, Field(description="The message is older than this.")] = MISSING
-    min_score: Annotated[
-        float | MISSING,
-        Field(
-            description="The hit scores at least this much. Scores compare within one response only.",
-            ge=0.0,
-        ),
+    until: Annotated[Timestamp | MISSING, Field(description="Leaves out what is older than this.")] = MISSING
+    agent: Annotated[Texts | MISSING, Field(description="Kinds of subagents to leave out.")] = MISSING
+    tool: Annotated[
+        Texts | MISSING,
+        Field(description="Leaves out turns that called this tool; `*` and `?` are wildcards."),
+    ] = MISSING
+    file: Annotated[
+        Texts | MISSING,
+        Field(description="Leaves out turns that named this file, by the end of its path; `*` and `?` are wildcards."),
+    ] = MISSING
+    has: Annotated[Attachments | MISSING, Field(description="Leaves out messages that hold this.")] = MISSING
+    failed: Annotated[
+        bool | MISSING,
+        Field(description="Leaves out turns in which a tool failed (true), or in which none did (false)."),
+    ] = MISSING
+    phrases: Annotated[
+        list[Text] | MISSING,
+        Field(description="Texts that the message must not contain.", min_length=1),
     ] = MISSING
 
 
@@ -566,31 +666,54 @@ class PondMarks(Strict):
     ] = MISSING
 
 
-class SearchRequest(Strict):
-    """Finds messages by what was said in them. Sent to `POST /v1/search`, or as the tool `pond_search`."""
+class SearchFilters(Strict):
+    """Conditions that a message must meet, all of them; of several values of one, any. They apply before ranking, so a filter never costs results. What the text of the query says narrows them."""
 
     model_config = ConfigDict(
         extra="forbid",
     )
-    protocol_version: Annotated[
-        ProtocolVersion,
-        Field(description="The protocol version the request is written for."),
-    ]
-    namespace: Annotated[Namespace | MISSING, Field(description="The tenant the request is for.")] = MISSING
-    query: Annotated[
-        str,
+    project: Annotated[
+        Texts | MISSING,
         Field(
-            description="What to look for, in words. Names of projects or clients belong into `filters`.",
-            min_length=1,
+            description="The project of the session: a directory stands for itself and all below it, a name for every project that ends in it, and `*` and `?` for any text and any character."
         ),
-    ]
-    filters: Annotated[SearchFilters | MISSING, Field(description="Which messages to rank at all.")] = MISSING
-    limit: Annotated[
-        int | MISSING,
+    ] = MISSING
+    session_id: Annotated[SessionIds | MISSING, Field(description="The message belongs to this session.")] = MISSING
+    source_agent: Annotated[Texts | MISSING, Field(description="The session was recorded by this client.")] = MISSING
+    role: Annotated[Roles | MISSING, Field(description="The message has this role.")] = MISSING
+    since: Annotated[Timestamp | MISSING, Field(description="The message is not older than this.")] = MISSING
+    until: Annotated[Timestamp | MISSING, Field(description="The message is older than this.")] = MISSING
+    agent: Annotated[
+        Texts | MISSING,
+        Field(description="The session is that of a subagent of this kind."),
+    ] = MISSING
+    tool: Annotated[
+        Texts | MISSING,
+        Field(description="The turn of the message called this tool; `*` and `?` are wildcards."),
+    ] = MISSING
+    file: Annotated[
+        Texts | MISSING,
         Field(
-            description="How many sessions to return at most; 10 where the request does not say.",
-            ge=1,
-            le=200,
+            description="The turn of the message named this file, by the end of its path; `*` and `?` are wildcards."
+        ),
+    ] = MISSING
+    has: Annotated[Attachments | MISSING, Field(description="The message holds this.")] = MISSING
+    failed: Annotated[
+        bool | MISSING,
+        Field(description="Whether a tool failed in the turn of the message."),
+    ] = MISSING
+    subagents: Annotated[
+        Subagents | MISSING,
+        Field(
+            description="Whether the sessions of subagents are searched. Without it they are not, unless `agent` or `session_id` asks for some."
+        ),
+    ] = MISSING
+    exclude: Annotated[SearchExclusions | MISSING, Field(description="What the message must not be.")] = MISSING
+    min_score: Annotated[
+        float | MISSING,
+        Field(
+            description="The hit scores at least this much. Scores compare within one response only.",
+            ge=0.0,
         ),
     ] = MISSING
 
@@ -954,6 +1077,35 @@ class ToolApprovalResponsePart(Strict):
         Options,
         Field(description="Facts about the part that have no field of their own."),
     ]
+
+
+class SearchRequest(Strict):
+    """Finds messages by what was said in them. Sent to `POST /v1/search`, or as the tool `pond_search`."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    protocol_version: Annotated[
+        ProtocolVersion,
+        Field(description="The protocol version the request is written for."),
+    ]
+    namespace: Annotated[Namespace | MISSING, Field(description="The tenant the request is for.")] = MISSING
+    query: Annotated[
+        str,
+        Field(
+            description="What to look for, in words. Names of projects or clients belong into `filters`.",
+            min_length=1,
+        ),
+    ]
+    filters: Annotated[SearchFilters | MISSING, Field(description="Which messages to rank at all.")] = MISSING
+    limit: Annotated[
+        int | MISSING,
+        Field(
+            description="How many sessions to return at most; 10 where the request does not say.",
+            ge=1,
+            le=200,
+        ),
+    ] = MISSING
 
 
 class SessionHits(Strict):

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+NOTHING = "false"  # the filter that no row meets
+
 _LAST = "\U0010ffff"
+_MICROSECONDS = "'Timestamp(Microsecond, Some(\"UTC\"))'"
+# What stands between the labels of a row where they are compared as one text.
+_BETWEEN = "\x1f"
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_WILD = {"*": r"[^\x{1f}]*", "?": r"[^\x{1f}]"}
 
 
 def text(value: str) -> str:
@@ -17,7 +24,61 @@ def equals(column: str, value: str) -> str:
 
 
 def one_of(column: str, values: Iterable[str]) -> str:
-    return f"{column} IN ({', '.join(map(text, values))})"
+    """Return a filter for the values given; without any, no row meets it."""
+    given = ", ".join(map(text, values))
+    return f"{column} IN ({given})" if given else NOTHING
+
+
+def is_null(column: str) -> str:
+    return f"{column} IS NULL"
+
+
+def is_not_null(column: str) -> str:
+    return f"{column} IS NOT NULL"
+
+
+def not_before(column: str, micros: int) -> str:
+    """Return a filter for times from an instant on, in microseconds from 1970."""
+    return f"{column} >= {_instant(micros)}"
+
+
+def before(column: str, micros: int) -> str:
+    """Return a filter for times before an instant, in microseconds from 1970."""
+    return f"{column} < {_instant(micros)}"
+
+
+def _instant(micros: int) -> str:
+    return f"arrow_cast({int(micros)}, {_MICROSECONDS})"
+
+
+def has_any(column: str, labels: Iterable[str]) -> str:
+    """Return a filter for lists that hold one of the labels; without any, no row meets it."""
+    given = ", ".join(map(text, labels))
+    return f"array_has_any({column}, [{given}])" if given else NOTHING
+
+
+def has_like(column: str, patterns: Iterable[str]) -> str:
+    """Return a filter for lists that hold a label like one of the patterns: `*` is any text, `?` any character.
+
+    No index answers it: the labels of every row are read. That stays in the engine, and in time that is linear.
+    """
+    like = "|".join("".join(_WILD.get(char) or _literal(char) for char in pattern) for pattern in patterns)
+    edge = r"\x{1f}"
+    return f"regexp_like(array_to_string({column}, {text(_BETWEEN)}), {text(f'(?:^|{edge})(?:{like})(?:$|{edge})')})"
+
+
+def _literal(char: str) -> str:
+    return char if char in _LETTERS else rf"\x{{{ord(char):x}}}"
+
+
+def lacking(column: str, filter: str) -> str:
+    """Return the opposite of a filter on one column; a row whose column is null has nothing of what is excluded."""
+    return f"{column} IS NULL OR NOT ({filter})"
+
+
+def any_of(*filters: str) -> str:
+    """Return the filter that holds where one does; without any, no row meets it."""
+    return " OR ".join(f"({filter})" for filter in filters) or NOTHING
 
 
 def begins_with(column: str, start: str) -> str:

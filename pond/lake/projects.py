@@ -1,0 +1,61 @@
+"""Projects as people name them: a directory and all below it, the name of one, or what it looks like.
+
+Projects are paths of the machine that recorded them: both kinds of separators are one here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from fnmatch import translate
+
+from pond.sessions.stored_text import from_stored
+from pond.sessions.tables import SESSIONS
+from pond.substrate import read
+from pond.substrate.store import Store
+
+_HERE = (".", "..", "~")
+
+
+def place(project: str) -> str:
+    """Return a project as sessions name theirs: a directory given from here, or from home, by its whole path."""
+    return os.path.abspath(os.path.expanduser(project)) if project.startswith((".", "~")) else project
+
+
+def lies_in(project: str, place: str) -> bool:
+    """Return whether a project is a directory or lies below it."""
+    project, place = _slashed(project), _slashed(place).rstrip("/")
+    return project == place or project.startswith(f"{place}/")
+
+
+def known(store: Store) -> list[str]:
+    """Return the projects of all sessions, each once."""
+    column = read.rows(store, SESSIONS, ["project"])["project"].unique()
+    return [from_stored(project) for project in column.to_pylist() if project is not None]
+
+
+def fitting(projects: Iterable[str], wanted: str) -> list[str]:
+    """Return the projects that are meant; letter case does not matter."""
+    fits = _test(wanted)
+    return [project for project in projects if fits(_slashed(project).lower())]
+
+
+def _test(wanted: str) -> Callable[[str], bool]:
+    """Return what tells whether a project is meant, in lower case and with slashes."""
+    name = _slashed(wanted).lower()
+    if "/" not in name and wanted not in _HERE and not _is_wildcard(name):
+        return lambda project: name in (project, project.rpartition("/")[2])
+    directory = _slashed(place(wanted)).lower()
+    if _is_wildcard(directory):
+        like = re.compile(translate(directory.replace("[", "[[]")))
+        return lambda project: like.match(project) is not None
+    return lambda project: lies_in(project, directory)
+
+
+def _is_wildcard(name: str) -> bool:
+    return "*" in name or "?" in name
+
+
+def _slashed(path: str) -> str:
+    return path.replace("\\", "/")

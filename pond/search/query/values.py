@@ -1,0 +1,111 @@
+"""Values of conditions as people give them: read into the one spelling that filters compare, or refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.span import Span
+from pond.lake.times import instant
+from pond.search.query.query import Condition, Key
+from pond.sessions.stored_text import from_micros
+
+MOST = 100  # conditions of one query: what a person means has fewer, and each costs the plan of the scan
+_LONGEST, _LONGEST_WILDCARD = 4096, 200  # characters of a value
+
+ROLES = ("system", "user", "assistant", "tool")
+HAS = ("file", "image", "audio", "video")
+WITH_WILDCARDS = (Key.PROJECT, Key.TOOL, Key.FILE)
+FAILED = {"true": "true", "false": "false"}
+SUBAGENTS = {"true": "include", "false": "exclude", "only": "only"}
+
+
+def read(key: Key, typed: str, now: datetime) -> str:
+    """Return a value in the spelling that is compared; raise UsageError where it cannot be meant."""
+    if not typed.strip():
+        raise _refused("expected a value, found none")
+    longest = _LONGEST_WILDCARD if key in WITH_WILDCARDS and is_wildcard(typed) else _LONGEST
+    if len(typed) > longest:
+        raise _refused(f"expected {longest} characters at most for such a value, found {len(typed)}")
+    return _READERS[key](typed, now)
+
+
+def check_excluded(key: Key) -> None:
+    """Raise UsageError where a condition on `key` cannot be turned round."""
+    if key is Key.SUBAGENTS:
+        raise _refused("`subagents` cannot be excluded", "subagents:false leaves subagents out")
+
+
+def check_number(conditions: Sequence[Condition]) -> None:
+    """Raise UsageError for more conditions than one query may have."""
+    if len(conditions) > MOST:
+        raise _refused(f"expected {MOST} conditions at most", span=conditions[MOST].span)
+
+
+def is_wildcard(value: str) -> bool:
+    """Return whether a value stands for all that look like it."""
+    return "*" in value or "?" in value
+
+
+def at(error: UsageError, *, span: Span | None = None, path: str = "") -> UsageError:
+    """Return a refusal that says where the value stands."""
+    return UsageError(*(replace(each, span=span, path=path) for each in error.diagnostics))
+
+
+def unknown(what: str, typed: str, known: Iterable[str]) -> UsageError:
+    """Return the refusal of a value that is none of those known."""
+    from difflib import get_close_matches  # for who made a mistake
+
+    names = sorted(known)
+    near = get_close_matches(typed.lower(), names, 1)
+    help = f"did you mean `{near[0]}`? " if near else ""
+    return _refused(f"expected {what}, found `{typed}`", f"{help}known: {', '.join(names)}")
+
+
+def _chosen(what: str, known: dict[str, str]) -> Callable[[str, datetime], str]:
+    def read(typed: str, now: datetime) -> str:
+        value = known.get(typed.lower())
+        if value is None:
+            raise unknown(what, typed, known)
+        return value
+
+    return read
+
+
+def _time(typed: str, now: datetime) -> str:
+    return from_micros(instant(typed, now))
+
+
+def _as_typed(typed: str, now: datetime) -> str:
+    return typed
+
+
+def _lowered(typed: str, now: datetime) -> str:
+    return typed.lower()
+
+
+def _path(typed: str, now: datetime) -> str:
+    return os.path.expanduser(typed).replace("\\", "/").lower().removeprefix("./").rstrip("/")
+
+
+def _refused(message: str, help: str = "", span: Span | None = None) -> UsageError:
+    return UsageError(Diagnostic("usage", message, span, help=help))
+
+
+_READERS: dict[Key, Callable[[str, datetime], str]] = {
+    Key.ROLE: _chosen("a role", dict(zip(ROLES, ROLES, strict=True))),
+    Key.CLIENT: _as_typed,
+    Key.PROJECT: _as_typed,
+    Key.SESSION: _as_typed,
+    Key.AFTER: _time,
+    Key.BEFORE: _time,
+    Key.AGENT: _lowered,
+    Key.TOOL: _lowered,
+    Key.FILE: _path,
+    Key.HAS: _chosen("a kind of attachment", dict(zip(HAS, HAS, strict=True))),
+    Key.FAILED: _chosen("true or false", FAILED),
+    Key.SUBAGENTS: _chosen("true, false or only", SUBAGENTS),
+}
