@@ -68,7 +68,7 @@ def run(
     if client is not None:
         request["source_agent"] = client
     if project is not None:
-        request["project"] = _place(project)
+        request["project"] = _project_path(project)
     if parent is not None:
         request["parent_session_id"] = session_meant(service, parent)
     _check_client(service, client)
@@ -101,7 +101,7 @@ def _nothing(held: Mapping[str, int], client: str | None) -> str:
     return f"None of the {sum(held.values())} sessions in the lake matches; `pond list` shows the newest."
 
 
-def _place(project: str) -> str:
+def _project_path(project: str) -> str:
     """Return a project as sessions name theirs: a directory given from here, or from home, by its whole path."""
     return os.path.abspath(os.path.expanduser(project)) if project.startswith((".", "~")) else project
 

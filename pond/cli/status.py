@@ -27,7 +27,8 @@ def run(
     service = Service(load({"lake": lake}))
     first = overview(service)
     if json:
-        print_json(asdict(first) | asdict(checks(service)), sys.stdout)
+        held = asdict(first)
+        print_json({"place": held.pop("location")} | held | asdict(checks(service)), sys.stdout)
         return 0
     for line in _overview(first):
         say(line)
@@ -38,7 +39,7 @@ def run(
 
 
 def _overview(found: Overview) -> Iterator[str]:
-    yield f"lake         {in_line(found.place)}"
+    yield f"lake         {in_line(found.location)}"
     clients = ", ".join(f"{in_line(name)} {count}" for name, count in found.clients.items())
     yield f"sessions     {found.rows['sessions']}{f' ({clients})' if clients else ''}"
     yield f"messages     {found.rows['messages']}"

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from pond.codec.lines import BOM, HEAD
 from pond.codec.report import Report
-from pond.codec.source import BLANK, NOT_JSON, Beginning, Block, Cursor, NeedsWhole, value_of
+from pond.codec.source import BLANK, NOT_JSON, Beginning, Cursor, LineBlock, NeedsWhole, value_of
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.json_text import Json, JsonObject, NotJson, decode, encode, encode_line
@@ -32,7 +32,7 @@ class DocumentSource(Beginning):
         for index, line in enumerate(self._lines):
             yield index, index + 1, line + b"\n"
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[LineBlock]:
         yield 1, range(len(self._lines)), [line + b"\n" for line in self._lines]
 
     def line_at(self, place: int) -> bytes:
@@ -49,7 +49,7 @@ class DocumentSource(Beginning):
     def cursor(self, fault: int, place: int) -> tuple[Cursor, int] | None:
         return None  # it is written anew as a whole
 
-    def after(self, cursor: Cursor, lines: int) -> Iterator[Block]:
+    def after(self, cursor: Cursor, lines: int) -> Iterator[LineBlock]:
         raise NeedsWhole("a document is written anew as a whole")
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from pond.codec.client_store import OpenSession, client_of_store, sessions_in
 from pond.codec.files import open_regular
-from pond.codec.kept import OpenSession, held_by, keeper_of
 from pond.codec.openfile import OpenFile
 from pond.codec.paths import captures, ignored, owner_of, plain_name
 from pond.codec.registry import adapter, clients
@@ -25,7 +25,7 @@ _MOST_LISTED = 5  # names in one message
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSource:
     """One source: where it is, what to call it, and where it lies in the directory it was found in."""
 
     path: Path | None  # None is standard input
@@ -85,7 +85,7 @@ def _spool(stream: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, file)
 
 
-def expand(inputs: list[str], report: Report) -> list[Found]:
+def expand(inputs: list[str], report: Report) -> list[FoundSource]:
     """Return the sources that the inputs name; report what is missing, and where there is nothing at all."""
     found = [*discover(((text, None) for text in inputs), report)]
     if not found and not report.errors:
@@ -93,30 +93,30 @@ def expand(inputs: list[str], report: Report) -> list[Found]:
     return [replace(each, number=number) for number, each in enumerate(found)]
 
 
-def discover(inputs: Iterable[tuple[str, str | None]], report: Report) -> Iterator[Found]:
+def discover(inputs: Iterable[tuple[str, str | None]], report: Report) -> Iterator[FoundSource]:
     """Yield the sources that the inputs name, each with the client that comes with it; report what is missing."""
     for text, client in inputs:
         path = Path(text)
         if text == "-":
-            yield Found(None, "<stdin>", client=client)
+            yield FoundSource(None, "<stdin>", client=client)
         elif path.is_dir():
             for file in find_files(path, report):
-                yield from _held(Found(file, str(file), path, client=client), report)
+                yield from _held(FoundSource(file, str(file), path, client=client), report)
         elif os.path.lexists(path):
-            yield from _held(Found(path, text, client=client), report)
+            yield from _held(FoundSource(path, text, client=client), report)
         else:
             report.error("source-unreadable", "no such file or directory", text)
 
 
-def _held(found: Found, report: Report) -> Iterator[Found]:
+def _held(found: FoundSource, report: Report) -> Iterator[FoundSource]:
     """Yield the sources that a file is: itself, or each session of a store that holds many."""
     assert found.path is not None
-    keeper = keeper_of(found.path)
+    keeper = client_of_store(found.path)
     if keeper is None:
         yield found
         return
     try:
-        held = held_by(keeper, found.path)
+        held = sessions_in(keeper, found.path)
     except OSError as error:
         report.error("source-unreadable", (error.strerror or str(error)).lower(), found.name)
         return
@@ -141,7 +141,7 @@ def find_files(directory: Path, report: Report) -> Iterator[Path]:
                 session
                 or (path.suffix == ".json" and _is_document_name(path))
                 or (path.suffix == SUFFIX and _stands_for_itself(path))
-                or keeper_of(path) is not None
+                or client_of_store(path) is not None
             ):
                 yield path
         if files and (owner := owner_of(folder, parts)) is not None and not os.path.lexists(owner):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from pond.codec.client_store import store_part
 from pond.codec.document import DOCUMENT, document_of
-from pond.codec.kept import store_part
 from pond.codec.registry import Adapter, adapter, clients
 from pond.model.json_text import Json, JsonObject, encode
 from pond.model.marks import FORM, marks_of

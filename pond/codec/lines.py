@@ -8,7 +8,7 @@ from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
-from pond.codec.source import BLANK, Beginning, Block, Cursor, NeedsWhole, whole_line
+from pond.codec.source import BLANK, Beginning, Cursor, LineBlock, NeedsWhole, whole_line
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 
@@ -38,10 +38,10 @@ class LineSource(Beginning):
                 if (line := whole_line(raw)) is not None:
                     yield offset, number, line
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[LineBlock]:
         return self._from(0, 0)
 
-    def _from(self, start: int, before: int) -> Iterator[Block]:
+    def _from(self, start: int, before: int) -> Iterator[LineBlock]:
         """Yield the lines from the offset `start` on; `before` so many lines have ended there."""
         file = self._file
         file.seek(0)
@@ -67,7 +67,7 @@ class LineSource(Beginning):
         offset, lines = self.end
         return (place if fault > lines else offset), lines
 
-    def after(self, cursor: Cursor, lines: int) -> Iterator[Block]:
+    def after(self, cursor: Cursor, lines: int) -> Iterator[LineBlock]:
         at_line = self._begins_line(cursor)
         blocks = self._from(cursor, lines)
         opening = [*islice(blocks, 1)]

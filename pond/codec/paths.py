@@ -33,7 +33,7 @@ def captures(path: Path | None, patterns: tuple[str, ...]) -> dict[str, str]:
     return {"directory": directory or "/"}  # a name that the client would not give is not kept
 
 
-def own_place(text: str, patterns: tuple[str, ...], ignores: dict[str, str]) -> str | None:
+def own_location(text: str, patterns: tuple[str, ...], ignores: dict[str, str]) -> str | None:
     """Return where a stored path lies in the client's own layout; None where the client would keep no session there.
 
     Stored paths are data, and may come from anybody: one that named the client's settings would make it run what they
@@ -81,9 +81,9 @@ def beside(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
     stem = name[:dot] if 0 < dot < len(name) - 1 else name  # as `with_suffix` does, for a tenth of the time
     for pattern in patterns:
         inside, _, last = pattern.replace("{stem}", stem).rpartition("/")
-        place = os.path.join(folder, inside)
-        for name in _matching(place, last):
-            file = os.path.join(place, name)
+        inner = os.path.join(folder, inside)
+        for name in _matching(inner, last):
+            file = os.path.join(inner, name)
             if os.path.isfile(file):
                 shown = f"{inside}/{name}" if inside else name
                 yield shown.replace(stem, "{stem}", 1) if pattern.startswith("{stem}") else shown, Path(file)

@@ -11,7 +11,7 @@ import pytest
 
 import pond.adapters
 from pond.cli.main import main
-from pond.codec import kept, registry
+from pond.codec import client_store, registry
 from pond.codec.request import ConversionRequest
 from pond.model.equal import same
 from pond.model.json_text import Json, JsonObject
@@ -33,7 +33,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     folders.mkdir()
     for folder in [*(registry.adapter(name).folder for name in registry.clients()), HERE / "tern"]:
         (folders / folder.name).symlink_to(folder)
-    caches = (registry.clients, registry.adapter, registry.part_of, kept._parts)
+    caches = (registry.clients, registry.adapter, registry.part_of, client_store._parts)
     monkeypatch.setattr(registry, "adapters_dir", lambda: folders)
     monkeypatch.setattr(pond.adapters, "__path__", [str(folders)])
     for each in caches:
@@ -116,7 +116,7 @@ def test_a_room_that_grew_is_read_from_where_it_grew(
     lake, asked = tmp_path / "lake", list[tuple[str, int]]()
     first = take_in(lake, rooms.parent)
     assert (first.files["new"], first.new_sessions, first.new_messages) == (2, 2, 5)
-    part: Any = kept.store_part(registry.adapter("tern"))
+    part: Any = client_store.store_part(registry.adapter("tern"))
     whole = part.Rooms.records
 
     def records(self: Any, session: str, after: int) -> Iterator[tuple[int, bytes]]:
