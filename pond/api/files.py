@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 from pond.codec.finding import FoundSource
 from pond.codec.opening import open_input
+from pond.codec.placing import CANONICAL_SUFFIX
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
@@ -150,7 +151,7 @@ def _spooled(events: Iterable[Event], folder: Path) -> dict[str, Path]:
             if event["kind"] == "session":
                 client = event["source_agent"]
             if client not in files:
-                found[client] = folder / f"{len(files)}.canonical.jsonl"
+                found[client] = folder / f"{len(files)}{CANONICAL_SUFFIX}"
                 files[client] = opened.enter_context(open(found[client], "wb"))
             files[client].write(encode_line(event))
     return found

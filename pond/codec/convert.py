@@ -13,8 +13,9 @@ from itertools import chain
 from pathlib import Path
 
 from pond.codec.finding import FoundSource
+from pond.codec.lines import plain_name
 from pond.codec.opening import Input, open_input
-from pond.codec.paths import own_location, plain_name
+from pond.codec.paths import own_location
 from pond.codec.placing import CANONICAL_SUFFIX, as_written, layout, put_session
 from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report

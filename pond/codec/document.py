@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -14,7 +16,19 @@ from pond.diagnostics.span import Span
 from pond.model.json_text import Json, JsonObject, NotJson, decode, encode, encode_line
 
 DOCUMENT = "document"
+SUFFIX = ".json"
+_ANYBODYS = re.compile(r"\{\w+\}" + re.escape(SUFFIX))
 LARGEST_DOCUMENT = 1 << 28  # bytes: it is in memory as a whole
+
+
+def is_document_name(name: str) -> bool:
+    """Tell whether a file's name is that of a JSON document."""
+    return os.path.splitext(name)[1] == SUFFIX
+
+
+def is_anybodys(pattern: str) -> bool:
+    """Tell whether a file pattern fits documents that a person named: settings are such files, too."""
+    return _ANYBODYS.fullmatch(pattern) is not None
 
 
 class DocumentSource(Beginning):

@@ -11,13 +11,25 @@ from typing import BinaryIO
 from pond.codec.source import BLANK, Beginning, Cursor, LineBlock, NeedsWhole, whole_line
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
+from pond.model import compressed
 
+SUFFIX = ".jsonl"
 BOM = b"\xef\xbb\xbf"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 _CHUNK = 1 << 16
 _SEARCH = 1 << 18
 _BLOCK = 1 << 15  # bytes of lines taken at once
 HEAD = 1 << 16  # bytes of a file that count as its beginning
+
+
+def is_lines_name(name: str) -> bool:
+    """Tell whether a file's name is that of JSON lines."""
+    return os.path.splitext(name)[1] == SUFFIX
+
+
+def plain_name(name: str) -> str:
+    """Return the name that a compressed file of lines has when it is not compressed; any other name as it is."""
+    return name.removesuffix(compressed.SUFFIX) if name.endswith(SUFFIX + compressed.SUFFIX) else name
 
 
 class LineSource(Beginning):

@@ -9,10 +9,10 @@ from fnmatch import fnmatch, fnmatchcase
 from functools import cache
 from pathlib import Path
 
+from pond.codec.document import is_anybodys
+from pond.codec.lines import plain_name
 from pond.lang import holes
-from pond.model.compressed import SUFFIX
 
-_ANY_DOCUMENT = re.compile(r"\{\w+\}\.json")  # a pattern for documents that a person named
 _NO_NAME = ("", ".", "..")
 
 
@@ -42,10 +42,10 @@ def own_location(text: str, patterns: tuple[str, ...], ignores: dict[str, str]) 
     if any(step in _NO_NAME for step in text.split("/")) or ignored(Path(text), ignores):
         return None
     fitting = next((p for p in patterns if (found := _pattern(p).match(text)) and found["_tail"] == text), None)
-    if fitting is None or not _ANY_DOCUMENT.fullmatch(fitting):
+    if fitting is None or not is_anybodys(fitting):
         return text if fitting is not None else None
     stem, dot, suffix = text.rpartition(".")
-    alike = (p for p in patterns if p.endswith(dot + suffix) and not _ANY_DOCUMENT.fullmatch(p))
+    alike = (p for p in patterns if p.endswith(dot + suffix) and not is_anybodys(p))
     named = next((p for p in alike if len(holes.HOLE.findall(p)) == 1), None)
     return holes.HOLE.sub(lambda _: stem, named) if named is not None else None
 
@@ -61,11 +61,6 @@ def one_of(path: str, key: str) -> str:
     """Return the path of one session out of a store with many: a file beside the store, named after both."""
     stem, suffix = os.path.splitext(path)
     return f"{stem}-{key.replace('/', '_').replace(os.sep, '_')}{suffix}"
-
-
-def plain_name(name: str) -> str:
-    """Return the name that a compressed session file has when it is not compressed; any other name as it is."""
-    return name.removesuffix(SUFFIX) if name.endswith(f".jsonl{SUFFIX}") else name
 
 
 def beside(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
@@ -89,12 +84,15 @@ def beside(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
                 yield shown.replace(stem, "{stem}", 1) if pattern.startswith("{stem}") else shown, Path(file)
 
 
-def owner_of(folder: str, patterns: Iterable[str]) -> str | None:
-    """Return the session file that all files of a folder belong to, by a pattern such as `{stem}/results/*`."""
+def owner_stem(folder: str, patterns: Iterable[str]) -> str | None:
+    """Return the session file that all files of a folder belong to, by a pattern such as `{stem}/results/*`.
+
+    It comes without its suffix: how its name ends, the client's own patterns say.
+    """
     for pattern in patterns:
         inner = pattern.removeprefix("{stem}/").removesuffix("/*").split("/")
         if pattern == "/".join(["{stem}", *inner, "*"]) and folder.split(os.sep)[-len(inner) :] == inner:
-            return os.path.abspath(os.path.join(folder, *[os.pardir] * len(inner))) + ".jsonl"
+            return os.path.abspath(os.path.join(folder, *[os.pardir] * len(inner)))
     return None
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pond.codec.forms import suffix_of
+from pond.codec.lines import SUFFIX
 from pond.codec.output import NewFile, failed
 from pond.codec.paths import own_location
 from pond.codec.registry import CANONICAL, adapter
@@ -26,7 +27,7 @@ from pond.diagnostics.visible import STEERING
 from pond.model.json_text import JsonObject, NotJson, decode_unproved, encode
 from pond.model.marks import PATH, marks_of
 
-CANONICAL_SUFFIX = ".canonical.jsonl"
+CANONICAL_SUFFIX = f".canonical{SUFFIX}"
 _LONGEST_NAME = 255  # bytes, on every file system in use
 _LONGEST_SUFFIX = 20  # characters
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)

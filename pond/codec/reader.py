@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import xxhash
 
+from pond.codec.document import is_document_name
 from pond.codec.facts import filled_in, gather, own_id, project_of
 from pond.codec.paths import beside
 from pond.codec.registry import Adapter
@@ -202,7 +203,7 @@ class SessionReader:
         others: list[tuple[str, Path]] = []
         values: JsonObject = {}
         for name, path in beside(self.source.path, self.adapter.module.BESIDE) if self.source.path else ():
-            if path.suffix == ".json":
+            if is_document_name(path.name):
                 try:
                     values[name] = decode(path.read_bytes().strip(), _ignore)
                     continue

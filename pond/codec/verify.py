@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from pond.codec.client_store import OpenSession, sessions_in
+from pond.codec.detect import detect
 from pond.codec.document import DOCUMENT
 from pond.codec.finding import FoundSource
 from pond.codec.openfile import OpenFile
@@ -86,11 +87,17 @@ def _opened_again(path: str, source: Input) -> Opened:
 
 def compare(path: Path, verdict: Verdict, restored: BinaryIO, side: list[SideFile], *, further: bool) -> None:
     """Compare a file, and those beside it, with what was restored of it; `further`, that goes on after its end."""
-    form = DOCUMENT if path.suffix == ".json" else ""
     with contained(verdict.report, str(path)), FoundSource(path, str(path)).open() as opened:
+        form = _form(opened)
         left, right = _strict(opened, form), _strict(OpenFile(restored, str(path), None), form)
         _compare(str(path), left, right, verdict, further=further)
         _compare_side(path, verdict.client, side, verdict.report)
+
+
+def _form(opened: Opened) -> str:
+    """Return the form of the records that a client recognises; the likeliest where none does."""
+    sources = [*opened.sources(Report())]
+    return next((source for source in sources if detect(source) is not None), sources[0]).form
 
 
 def _again(middle: BinaryIO, name: str, report: Report) -> Iterator[SessionStream]:
