@@ -23,7 +23,6 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON document.")] = False,
     lake: Lake = None,
 ) -> int:
-    """Say what the lake holds, how its tables, indexes and sources stand, and what clients are about to delete."""
     service = Service(load({"lake": lake}))
     first = overview(service)
     if json:

@@ -36,7 +36,6 @@ def run(
     lake: Lake = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON; one a pass with --watch.")] = False,
 ) -> int:
-    """Take in what the clients of this machine have added, then bring the lake's indexes up to date."""
     service = Service(load({"lake": lake}))
     request = SyncRequest(only, skip or [], dry_run, Path(import_from) if import_from is not None else None)
     stages = request.stages()
