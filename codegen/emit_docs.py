@@ -26,7 +26,7 @@ from codegen.metamodel import (
     read_model,
 )
 from codegen.output import MARK, REFERENCE, ROOT
-from pond.config.kinds import Options
+from pond.config.kinds import OptionTable
 from pond.config.listing import as_text
 from pond.config.settings import SETTINGS, Setting
 from pond.diagnostics.codes import CODES, Code
@@ -125,7 +125,7 @@ def _default(setting: Setting) -> str:
 
 
 def _variable(setting: Setting) -> str:
-    return f"`{setting.variable}{'<NAME>' if isinstance(setting.kind, Options) else ''}`"
+    return f"`{setting.variable}{'<NAME>' if isinstance(setting.kind, OptionTable) else ''}`"
 
 
 def _chapter(title: str, description: str, definitions: Iterable[Definition]) -> Iterator[str]:

@@ -10,8 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
-from pond.codec.finding import Found
+from pond.codec.finding import FoundSource
 from pond.codec.opening import open_input
+from pond.codec.placing import CANONICAL_SUFFIX
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pond.portable.loss import Loss
     from pond.types import Event
 
-Place = str | os.PathLike[str]
+AnyPath = str | os.PathLike[str]
 OnLoss = Literal["warn", "raise", "ignore"]
 _NOBODYS = ("source-unrecognised", "source-empty")
 
@@ -37,8 +38,9 @@ class Events:
     What is wrong with single records is in `faults` once they are read; the rest still comes.
     """
 
-    def __init__(self, path: Place, client: str | None = None, project: str | None = None) -> None:
-        self.path, self._request = Path(path), ConversionRequest(CANONICAL, client, project)
+    def __init__(self, path: AnyPath, client: str | None = None, project: str | None = None) -> None:
+        self.path: Path = Path(path)
+        self._request = ConversionRequest(CANONICAL, client, project)
         check(self._request)
         self.client: str | None = client
         self._report = Report()
@@ -51,7 +53,7 @@ class Events:
     def __iter__(self) -> Iterator[Event]:
         """Read the file from its start; raise SourceFault where it cannot be read at all."""
         self._report = Report()
-        with Found(self.path, str(self.path)).open() as opened:
+        with FoundSource(self.path, str(self.path)).open() as opened:
             source = open_input(opened, self._request, self._report)
             self.client = source.client
             for session in source.sessions:
@@ -60,14 +62,14 @@ class Events:
                     yield from cast("list[Event]", events)
 
 
-def read(path: Place, *, client: str | None = None, project: str | None = None) -> Events:
+def read(path: AnyPath, *, client: str | None = None, project: str | None = None) -> Events:
     """Return the canonical events of a session file; the client is recognised where it is not named."""
     return Events(path, client, project)
 
 
-def detect(path: Place) -> str | None:
+def detect(path: AnyPath) -> str | None:
     """Return the client whose session file this is, `canonical`, or None; raise SourceFault where it cannot be read."""
-    with Found(Path(path), str(path)).open() as opened:
+    with FoundSource(Path(path), str(path)).open() as opened:
         try:
             return open_input(opened, ConversionRequest(CANONICAL), Report()).client
         except SourceFault as fault:
@@ -80,7 +82,9 @@ class Conversion:
     """What a conversion made and what it could not take along."""
 
     def __init__(self, report: Report, data: bytes | None, output: Path | None) -> None:
-        self.report, self.data, self.output = report, data, output
+        self.report: Report = report
+        self.data: bytes | None = data
+        self.output: Path | None = output
 
     @property
     def losses(self) -> list[Loss]:
@@ -104,10 +108,10 @@ class Conversion:
 
 
 def convert(
-    source: Place,
+    source: AnyPath,
     *,
     to: str,
-    output: Place | None = None,
+    output: AnyPath | None = None,
     client: str | None = None,
     project: str | None = None,
     on_loss: OnLoss = "warn",
@@ -121,14 +125,14 @@ def convert(
     """
     order = ConversionRequest(to, client, project, on_loss, keep_origin, tuple((map_paths or {}).items()))
     out = io.BytesIO()
-    place = None if output is None else os.fspath(output)
-    done = run_convert(ConvertRequest([os.fspath(source)], order, place, processes=1), out)
+    target = None if output is None else os.fspath(output)
+    done = run_convert(ConvertRequest([os.fspath(source)], order, target, processes=1), out)
     if done.missing:
         raise SourceFault(*done.report.diagnostics)
-    return Conversion(done.report, None if place else out.getvalue(), None if place is None else Path(place))
+    return Conversion(done.report, None if target else out.getvalue(), None if target is None else Path(target))
 
 
-def write(events: Iterable[Event], output: Place, *, to: str | None = None) -> Conversion:
+def write(events: Iterable[Event], output: AnyPath, *, to: str | None = None) -> Conversion:
     """Write canonical events as session files below a directory: each session's own client's, or another's."""
     target, report = os.path.join(os.fspath(output), ""), Report()
     with tempfile.TemporaryDirectory(prefix="pond-") as folder:
@@ -147,14 +151,14 @@ def _spooled(events: Iterable[Event], folder: Path) -> dict[str, Path]:
             if event["kind"] == "session":
                 client = event["source_agent"]
             if client not in files:
-                found[client] = folder / f"{len(files)}.canonical.jsonl"
+                found[client] = folder / f"{len(files)}{CANONICAL_SUFFIX}"
                 files[client] = opened.enter_context(open(found[client], "wb"))
             files[client].write(encode_line(event))
     return found
 
 
 def verify(
-    *paths: Place, client: str | None = None, project: str | None = None, through_lake: bool = False, seed: int = 0
+    *paths: AnyPath, client: str | None = None, project: str | None = None, through_lake: bool = False, seed: int = 0
 ) -> Verified:
     """Compare session files with what comes back from canonical, or from a scratch lake that they grow into."""
     steps = 3 if through_lake else None

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         StatsResponse,
     )
 
-Place = str | os.PathLike[str]
+AnyPath = str | os.PathLike[str]
 Mode = Literal["conversational", "complete", "verbatim"]
 _PAGE = 1000  # messages or sessions asked for at once
 _TABLES = ("sessions", "messages", "parts")
@@ -47,13 +47,13 @@ _LEFT_OUT = ("data", "vector")  # payloads and embeddings: large, and of little 
 
 
 class Lake:
-    """The sessions of a lake: a directory, or a prefix of an object store. Without a place, the one of the settings.
+    """The sessions of a lake: a directory, or a prefix of an object store. Without a location, the one of the settings.
 
     It may be used by several threads. Nothing is made before something is stored.
     """
 
-    def __init__(self, place: Place | None = None, *, namespace: str | None = None) -> None:
-        flags = {"lake": None if place is None else os.fspath(place), "namespace": namespace}
+    def __init__(self, location: AnyPath | None = None, *, namespace: str | None = None) -> None:
+        flags = {"lake": None if location is None else os.fspath(location), "namespace": namespace}
         self._service = Service(load({name: value for name, value in flags.items() if value is not None}))
 
     def __enter__(self) -> Self:
@@ -122,7 +122,7 @@ class Lake:
         return run_stats(self._service, {"protocol_version": PROTOCOL})
 
     def restore(
-        self, *sessions: str, output: Place, to: str | None = None, everything: bool = False
+        self, *sessions: str, output: AnyPath, to: str | None = None, everything: bool = False
     ) -> tuple[list[Restored], Report]:
         """Write sessions and their descendants as files below a directory; return them, and what happened."""
         from pond.restore.restoring import OWN
@@ -147,7 +147,7 @@ class Lake:
 
     # --- in ---
 
-    def ingest(self, *paths: Place, client: str | None = None, project: str | None = None) -> Summary:
+    def ingest(self, *paths: AnyPath, client: str | None = None, project: str | None = None) -> Summary:
         """Store what session files and folders hold and the lake does not."""
         inputs = [(os.path.expanduser(os.fspath(path)), client) for path in paths]
         return ingest_files(self._service, Request(inputs, project, processes=1))
@@ -156,6 +156,6 @@ class Lake:
         """Store canonical events: each session, then each of its messages followed by that message's parts."""
         return ingest_events(self._service, IngestEvents(cast("list[JsonObject]", list(events))))
 
-    def sync(self, *, archive: Place | None = None) -> Synced:
+    def sync(self, *, archive: AnyPath | None = None) -> Synced:
         """Take in what the clients of this machine have added, or an archive; then bring the indexes up to date."""
         return sync(self._service, SyncRequest(archive=None if archive is None else Path(archive), processes=1))

@@ -13,7 +13,6 @@ from pond.codec.registry import adapter, clients
 def run(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> int:
-    """List the clients pond reads and writes, versions verified and known limits."""
     found = [_describe(name) for name in clients()]
     if json:
         print_json(found, sys.stdout)

@@ -10,7 +10,7 @@ from pond.cli.show import print_json
 from pond.cli.terminal import say
 from pond.config.listing import rows
 from pond.config.load import load
-from pond.config.places import config_file, no_home
+from pond.config.locations import config_file, no_home
 from pond.diagnostics.visible import one_line_of
 
 Lake: TypeAlias = Annotated[

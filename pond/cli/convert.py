@@ -39,7 +39,6 @@ def run(
     loss_report: LossReport = None,
     on_loss: OnLoss = "warn",
 ) -> int:
-    """Turn sessions into canonical events, into their own client's files again, or into another client's sessions."""
     order = order_of(to, on_loss, keep_origin, map_path, client, project)
     request = ConvertRequest(inputs, order, output, jobs)
     with Watching() as watch, answering() as out:

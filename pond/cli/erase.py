@@ -32,7 +32,6 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
     lake: Lake = None,
 ) -> int:
-    """Erase sessions and their children for good, and keep later syncs from bringing them back."""
     service, request = Service(load({"lake": lake})), EraseRequest(sessions, alone)
     meant = families(service, request)
     if take_back:

@@ -39,7 +39,6 @@ def run(
     lake: Annotated[str | None, typer.Option("--lake", metavar="PLACE", help="The lake to read.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
-    """Write sessions with their children to a compact archive, for `pond import`."""
     request = ExportRequest(Path(output), tuple(sessions), project, client, _micros(since))
     service = Service(load({"lake": lake}))
     with Watching() as watch:

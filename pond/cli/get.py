@@ -56,7 +56,6 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print the response as JSON.")] = False,
     lake: Lake = None,
 ) -> int:
-    """Show a session of the lake, a page at a time, or one message of it."""
     service = Service(load({"lake": lake}))
     found = meant(service, target, session)
     request: GetRequest = {"protocol_version": PROTOCOL, "session_id": found.session_id}

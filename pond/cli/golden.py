@@ -16,7 +16,6 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON, with every finding.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print as Markdown, for a comment on a change.")] = False,
 ) -> int:
-    """Say what a change did to the goldens, row by row; exit with 1 where a stored row is gone or has another key."""
     from pond.golden.check import check
     from pond.golden.render import as_markdown, as_object, as_text
 

@@ -22,7 +22,6 @@ def run(
     lake: Annotated[str | None, typer.Option("--lake", metavar="PLACE", help="The lake to write to.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
-    """Take the sessions of an archive into the lake, as far as they are new."""
     service = Service(load({"lake": lake}))
     with Watching() as watch:
         done = import_(service, ImportRequest(Path(archive), erased, dry_run), watch)

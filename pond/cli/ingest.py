@@ -35,7 +35,6 @@ def run(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> int:
-    """Store sessions in the lake: what is new in these files, whichever client wrote them."""
     known = [*clients(), CANONICAL]
     if client is not None and client not in known:
         raise UsageError(Diagnostic("usage", f"unknown client `{client}`", help=f"known: {', '.join(known)}"))

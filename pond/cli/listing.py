@@ -57,7 +57,6 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     lake: Lake = None,
 ) -> int:
-    """List the sessions of the lake, the most recently active first; times are UTC."""
     service = Service(load({"lake": lake}))
     request: ListRequest = {"protocol_version": PROTOCOL, "children": everything, "limit": limit}
     now = datetime.now(UTC)

@@ -46,11 +46,11 @@ def show_moved(report: Report, paths: tuple[tuple[str, str], ...]) -> None:
 def show_resumes(report: Report, output: str | None) -> None:
     """Say where the files belong and how to go on; nothing is ever put there by `convert`."""
     for resume in report.resumes[:_MOST_RESUMES]:
-        folder = resume.place.split("/")[0]
+        folder = resume.location.split("/")[0]
         how = (
             f"copy {output.rstrip('/')}/{folder} into {resume.home}/"
             if output and Path(output).is_dir()
-            else (f"put the file at {resume.home}/{resume.place}")
+            else (f"put the file at {resume.home}/{resume.location}")
         )
         warn(one_line_of(f"pond: to go on: {how}, then `{resume.command}`"))
     if len(report.resumes) > _MOST_RESUMES:

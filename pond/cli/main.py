@@ -14,14 +14,15 @@ from pond._version import __version__
 from pond.config.process import Role, become
 from pond.diagnostics.interrupt import interrupt_behind
 
-# Verb -> module and one line of help. A module has `run`, or `commands` for verbs of its own.
+# Verb -> module, and its help in one line: here alone, so that no verb is imported for the overview.
+# A module has `run`, or `commands` for verbs of its own, which say what they do in their docstrings.
 VERBS: dict[str, tuple[str, str]] = {
     "sync": (
         "pond.cli.sync",
         "Store what the clients of this machine have added, and keep the lake's indexes up to date.",
     ),
     "ingest": ("pond.cli.ingest", "Store sessions in the lake: what is new in files of any client."),
-    "list": ("pond.cli.listing", "List the sessions of the lake, the most recently active first."),
+    "list": ("pond.cli.listing", "List the sessions of the lake, the most recently active first; times are UTC."),
     "get": ("pond.cli.get", "Show a session of the lake, a page at a time, or one message of it."),
     "restore": (
         "pond.cli.restore",
@@ -35,14 +36,23 @@ VERBS: dict[str, tuple[str, str]] = {
         "pond.cli.verify",
         "Prove on your own files that the round trip through canonical, or through a lake, changes no value.",
     ),
-    "status": ("pond.cli.status", "Say what the lake holds, how it stands, and what is about to be lost elsewhere."),
-    "optimize": ("pond.cli.optimize", "Bring indexes up to date, put small files together, delete old versions."),
-    "export": ("pond.cli.export", "Write sessions of the lake to a compact archive."),
+    "status": (
+        "pond.cli.status",
+        "Say what the lake holds, how its tables, indexes and sources stand, and what clients are about to delete.",
+    ),
+    "optimize": (
+        "pond.cli.optimize",
+        "Bring the lake's indexes up to date, put small files together and delete old versions.",
+    ),
+    "export": ("pond.cli.export", "Write sessions with their children to a compact archive, for `pond import`."),
     "import": ("pond.cli.import_", "Take the sessions of an archive into the lake, as far as they are new."),
     "erase": ("pond.cli.erase", "Erase sessions and their children for good, so that no sync brings them back."),
     "clients": ("pond.cli.clients", "List the clients pond reads and writes, versions verified and known limits."),
     "config": ("pond.cli.config", "Show the settings that hold here, and where each comes from."),
-    "golden": ("pond.cli.golden", "Say what a change did to the goldens, and whether stored rows keep their keys."),
+    "golden": (
+        "pond.cli.golden",
+        "Say what a change did to the goldens, row by row; exit with 1 where a stored row is gone or has another key.",
+    ),
     "map": ("pond.cli.map", "Check, format and explain mapping files."),
 }
 
@@ -126,11 +136,13 @@ def _dispatch(arguments: list[str]) -> int:
     if verb not in VERBS:
         _complain("pond: usage: unknown command ", f"`{verb}`; see `pond --help`")
         return 2
-    module = importlib.import_module(VERBS[verb][0])
+    home, help = VERBS[verb]
+    module = importlib.import_module(home)
     if hasattr(module, "run"):
-        return _run(module.run, f"pond {verb}", rest)
+        return _run(module.run, f"pond {verb}", help, rest)
     if rest and rest[0] in module.commands:
-        return _run(module.commands[rest[0]], f"pond {verb} {rest[0]}", rest[1:])
+        command = module.commands[rest[0]]
+        return _run(command, f"pond {verb} {rest[0]}", command.__doc__, rest[1:])
     listing = "\n".join(f"  {name}  {(f.__doc__ or '').splitlines()[0]}" for name, f in module.commands.items())
     (sys.stdout if "--help" in rest else sys.stderr).write(f"Usage: pond {verb} COMMAND [ARGUMENTS]\n\n{listing}\n")
     return 0 if "--help" in rest else 2
@@ -144,7 +156,7 @@ def _complain(beginning: str, reason: str) -> None:
     warn(beginning + one_line_of(reason))
 
 
-def _run(function: Callable[..., int], name: str, arguments: list[str]) -> int:
+def _run(function: Callable[..., int], name: str, help: str, arguments: list[str]) -> int:
     from pond.cli.hints import begin
     from pond.cli.quick import parse
     from pond.cli.show import refuse
@@ -153,7 +165,7 @@ def _run(function: Callable[..., int], name: str, arguments: list[str]) -> int:
 
     values = parse(function, arguments)
     if values is None:
-        values, code = _with_typer(function, name, arguments)
+        values, code = _with_typer(function, name, help, arguments)
         if values is None:
             return code
     begin(function)
@@ -170,7 +182,7 @@ def _run(function: Callable[..., int], name: str, arguments: list[str]) -> int:
 
 
 def _with_typer(
-    function: Callable[..., int], name: str, arguments: list[str]
+    function: Callable[..., int], name: str, help: str, arguments: list[str]
 ) -> tuple[dict[str, Any] | None, int]:  # fmt: skip
     """Let typer read the arguments: it knows every form, explains mistakes and prints help, and takes its time.
 
@@ -185,7 +197,7 @@ def _with_typer(
     def call(**values: Any) -> None:
         taken.append(values)
 
-    call.__doc__ = function.__doc__
+    call.__doc__ = help
     call.__signature__ = __import__("inspect").signature(function)  # type: ignore[attr-defined]
     call.__annotations__ = function.__annotations__
     app.command()(call)

@@ -25,7 +25,6 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
     lake: Lake = None,
 ) -> int:
-    """Bring the lake's indexes up to date, put small files together and delete old versions."""
     keeping = duration(keep)
     service = Service(load({"lake": lake}))
     with Watching() as watch:

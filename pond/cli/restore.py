@@ -45,7 +45,6 @@ def run(
     loss_report: LossReport = None,
     on_loss: OnLoss = "warn",
 ) -> int:
-    """Write stored sessions as their own client's files again, as another client's, or as canonical events."""
     order = order_of(OWN if to is None else to, on_loss, keep_origin, map_path)
     check(order, OWN)
     if output is None and to != CANONICAL:

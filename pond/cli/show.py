@@ -67,7 +67,7 @@ def summary(report: Report) -> dict[str, Any]:
         "drift": dict(sorted(report.drift.items())),
         "moved": report.moved,
         "losses": dict(sorted(report.loss_counts().items())),
-        "resume": [{"client": r.client, "place": r.place, "command": r.command} for r in report.resumes],
+        "resume": [{"client": r.client, "place": r.location, "command": r.command} for r in report.resumes],
     }
 
 

@@ -23,11 +23,11 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON document.")] = False,
     lake: Lake = None,
 ) -> int:
-    """Say what the lake holds, how its tables, indexes and sources stand, and what clients are about to delete."""
     service = Service(load({"lake": lake}))
     first = overview(service)
     if json:
-        print_json(asdict(first) | asdict(checks(service)), sys.stdout)
+        held = asdict(first)
+        print_json({"place": held.pop("location")} | held | asdict(checks(service)), sys.stdout)
         return 0
     for line in _overview(first):
         say(line)
@@ -38,7 +38,7 @@ def run(
 
 
 def _overview(found: Overview) -> Iterator[str]:
-    yield f"lake         {in_line(found.place)}"
+    yield f"lake         {in_line(found.location)}"
     clients = ", ".join(f"{in_line(name)} {count}" for name, count in found.clients.items())
     yield f"sessions     {found.rows['sessions']}{f' ({clients})' if clients else ''}"
     yield f"messages     {found.rows['messages']}"

@@ -36,13 +36,12 @@ def run(
     lake: Lake = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON; one a pass with --watch.")] = False,
 ) -> int:
-    """Take in what the clients of this machine have added, then bring the lake's indexes up to date."""
     service = Service(load({"lake": lake}))
     request = SyncRequest(only, skip or [], dry_run, Path(import_from) if import_from is not None else None)
     stages = request.stages()
     if not json and import_from is None:
-        for place, _ in inputs(service):
-            say(f"source    {one_line_of(place)}")
+        for source, _ in inputs(service):
+            say(f"source    {one_line_of(source)}")
         if IMPORT in stages and not inputs(service):
             say("source    none: no client keeps sessions here; `pond ingest PATH` stores others")
     code = _pass(service, request, json)

@@ -29,7 +29,6 @@ def run(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="With --through-lake: decides every cut.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
-    """Prove on your own files that the round trip through canonical, or through a lake, changes no value."""
     request = VerifyRequest(paths, client, project, steps if lake else None, seed)
     with Watching() as watch:
         found = verify(request, watch)

@@ -7,40 +7,40 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pond.codec.convert import Converted, Targets, convert_input, towards
-from pond.codec.finding import Found
+from pond.codec.convert import ConvertedInput, Targets, convert_input, towards
+from pond.codec.finding import FoundSource
 from pond.codec.opening import Input, open_input
 from pond.codec.placing import safe_beside
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
-from pond.codec.session import Session
+from pond.codec.session import SessionStream
 from pond.codec.surprise import contained
 from pond.diagnostics.diagnostic import SourceFault
 
 if TYPE_CHECKING:  # most conversions are native
-    from pond.codec.lineage import Member
+    from pond.codec.lineage import FamilyMember
 
 
 class Alone:
     """The way of one named input. With a `stage` its children are converted, too; without, they are only looked at."""
 
-    def __init__(self, job: Found, request: ConversionRequest, stage: Path | None) -> None:
+    def __init__(self, job: FoundSource, request: ConversionRequest, stage: Path | None) -> None:
         self._job, self._request, self._stage = job, request, stage
-        self._children: list[Found] = []
-        self._converted: list[Converted] = []
-        self._members: list[Member] = []
+        self._children: list[FoundSource] = []
+        self._converted: list[ConvertedInput] = []
+        self._members: list[FamilyMember] = []
 
-    def sessions(self, opened: Input, report: Report) -> Iterator[Session]:
+    def sessions(self, opened: Input, report: Report) -> Iterator[SessionStream]:
         """Yield the sessions of the input as what they are to be written as; those that cannot be are reported."""
         for session in opened.sessions:
-            ready: Session | None = None
+            ready: SessionStream | None = None
             with contained(report, self._job.name):  # the others of its stream go on
                 ready = self._admitted(session, opened.client, report)
             if ready is not None:
                 yield ready
 
-    def _admitted(self, session: Session, client: str, report: Report) -> Session:
+    def _admitted(self, session: SessionStream, client: str, report: Report) -> SessionStream:
         """Return a session as what it is to be written as; raise SourceFault where its family is too deep for that."""
         before = len(report.losses)
         ready = towards(self._request, session, report, self._job.name)
@@ -63,7 +63,7 @@ class Alone:
         if self._job.path is None or not self._job.path.is_file():
             return
         paths = children(self._job.path, client, session_id)
-        self._children = [Found(path, str(path), number=n, child=True) for n, path in enumerate(paths, 1)]
+        self._children = [FoundSource(path, str(path), number=n, child=True) for n, path in enumerate(paths, 1)]
         for child in self._children:
             if self._stage is None:
                 self._members += _members(child, client)
@@ -79,7 +79,7 @@ class Alone:
         """
         if not report.resumes:
             return
-        place = report.resumes[0].place
+        location = report.resumes[0].location
         for child in self._children if output is None else ():
             report.losses[0].add("children-left-out", "", what=child.name)
         for done in self._converted if output is not None else ():
@@ -87,23 +87,24 @@ class Alone:
                 done.report.add(waiting.report)
                 if waiting.staged is not None and output is not None:
                     with contained(done.report, waiting.staged.name):
-                        waiting.staged.put_at(safe_beside(output, _seen_from(place, waiting.staged.place)), done.report)
+                        beside = safe_beside(output, _seen_from(location, waiting.staged.location))
+                        waiting.staged.put_at(beside, done.report)
             report.add(done.report)
 
 
 def _seen_from(parent: str, child: str) -> str:
-    """Return a child's place as seen from its parent's; `{stem}` stands for the parent's own name, which may be new."""
+    """Return a child's location as seen from its parent's; `{stem}` is the parent's own name, which may be new."""
     here = posixpath.relpath(child, posixpath.dirname(parent))
     stem = posixpath.splitext(posixpath.basename(parent))[0]
     return here.replace(f"{stem}/", "{stem}/", 1)
 
 
-def _members(child: Found, client: str) -> list[Member]:
+def _members(child: FoundSource, client: str) -> list[FamilyMember]:
     """Return the sessions of a child's file, which nobody is going to write; what cannot be read is no member."""
     from pond.codec.lineage import member  # a quick start: only a stream asks
     from pond.codec.relatives import opening
 
-    found: list[Member] = []
+    found: list[FamilyMember] = []
     with contained(Report(), child.name), child.open() as opened:
         for session in open_input(opened, ConversionRequest(CANONICAL, client), Report()).sessions:
             found.append(member(session.row, opening(session.row, next(iter(session.groups), None)), child.name))

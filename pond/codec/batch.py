@@ -8,8 +8,8 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pond.codec.convert import Converted, Targets, convert_input, settle, spooled
-from pond.codec.finding import Found
+from pond.codec.convert import ConvertedInput, Targets, convert_input, settle, spooled
+from pond.codec.finding import FoundSource
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
 from pond.config.process import may_fork
@@ -24,8 +24,8 @@ def is_directory(output: str) -> bool:
     return output.endswith("/") or os.path.isdir(output)
 
 
-def convert_job(job: Found, request: ConversionRequest, target: Path | None, spool: Path) -> Report:
-    """Convert one input alone into its place in `target` (or in the spool); whatever goes wrong is in the report."""
+def convert_job(job: FoundSource, request: ConversionRequest, target: Path | None, spool: Path) -> Report:
+    """Convert one input alone to its location in `target` (or in the spool); whatever goes wrong is in the report."""
     with staging(target or spool) as stage:
         return settle(convert_input(job, request, Targets(target, spool, stage)), {}, target)
 
@@ -40,20 +40,20 @@ def staging(target: Path) -> Iterator[Path]:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def converted_into(job: Found, spool: Path) -> Path | None:
+def converted_into(job: FoundSource, spool: Path) -> Path | None:
     """Return the spooled output of a finished job, or None where it made none."""
     made = spooled(job, spool)
     return made if made.exists() else None
 
 
 def run_jobs(
-    jobs: list[Found], request: ConversionRequest, target: Path | None, spool: Path, processes: int | None
-) -> Generator[tuple[Found, Report], None, None]:
+    jobs: list[FoundSource], request: ConversionRequest, target: Path | None, spool: Path, processes: int | None
+) -> Generator[tuple[FoundSource, Report], None, None]:
     """Yield every job with its report, in input order, using all cores where the input is worth it.
 
     What goes to another client comes last, when its families are known, with the children of every file named.
     """
-    waiting: list[tuple[Found, Converted]] = []
+    waiting: list[tuple[FoundSource, ConvertedInput]] = []
     with staging(target or spool) as stage:
         to = Targets(target, spool, stage)
         for job, done in _run(jobs, request, to, processes):
@@ -69,22 +69,22 @@ def run_jobs(
                 yield job, settle(done, too_deep, target)
 
 
-def _children(jobs: list[Found], paths: Iterable[Path]) -> list[Found]:
+def _children(jobs: list[FoundSource], paths: Iterable[Path]) -> list[FoundSource]:
     """Return the children that nobody named as jobs of their own."""
     known = {path.absolute() for job in jobs if (path := job.path) is not None}
     new = [path for path in paths if path.absolute() not in known]
-    return [Found(path, str(path), number=len(jobs) + number, child=True) for number, path in enumerate(new)]
+    return [FoundSource(path, str(path), number=len(jobs) + number, child=True) for number, path in enumerate(new)]
 
 
-def _too_deep(done: Iterable[Converted], target: str) -> dict[str, Diagnostic]:
+def _too_deep(done: Iterable[ConvertedInput], target: str) -> dict[str, Diagnostic]:
     from pond.codec.lineage import too_deep  # a quick start: most conversions are native
 
     return too_deep((member for each in done for waiting in each.waiting for member in waiting.report.members), target)
 
 
 def _run(
-    jobs: list[Found], request: ConversionRequest, to: Targets, processes: int | None
-) -> Iterator[tuple[Found, Converted]]:
+    jobs: list[FoundSource], request: ConversionRequest, to: Targets, processes: int | None
+) -> Iterator[tuple[FoundSource, ConvertedInput]]:
     sizes = [job.size for job in jobs]
     count = min(processes or os.cpu_count() or 1, len(jobs))
     if count < 2 or not may_fork() or (processes is None and sum(sizes) < _WORTH_A_PROCESS):
@@ -97,11 +97,11 @@ def _run(
     first_to_last = sorted(range(len(jobs)), key=lambda number: -sizes[number])
     results = spread(lambda number: convert_input(jobs[number], request, to), first_to_last, count)
     for job, result in zip(jobs, results, strict=True):
-        yield job, result if isinstance(result, Converted) else _died(job)
+        yield job, result if isinstance(result, ConvertedInput) else _died(job)
 
 
-def _died(job: Found) -> Converted:
+def _died(job: FoundSource) -> ConvertedInput:
     """Return the report of a job whose process died (out of memory, killed): a fault like any other."""
     report = Report(files=1)
     report.error("output-failed", "the process that converted it died", job.name)
-    return Converted(report)
+    return ConvertedInput(report)

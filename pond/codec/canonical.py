@@ -35,7 +35,7 @@ class CanonicalReader:
         self._next: JsonObject | None = None  # the session row that ended the session before it
         self._number = self._offset = 0
         self._shaped = False  # the event read last was found to be sound in itself while it was decoded
-        self._places: dict[tuple[str, str], int] | None = None
+        self._offsets: dict[tuple[str, str], int] | None = None
 
     def sessions(self) -> Iterator[tuple[JsonObject, Iterator[list[JsonObject]]]]:
         """Yield each session with an iterator over its records' events; what is left of one is skipped."""
@@ -132,18 +132,18 @@ class CanonicalReader:
         self._broken("expected an event with `kind` session, message or part")
         return None
 
-    def place(self) -> tuple[int, int]:
+    def reached(self) -> tuple[int, int]:
         """Return the offset and the line of the event being read."""
         return self._offset, self._number
 
     def recall(self, session_id: str, message_id: str) -> list[JsonObject]:
         """Return the events of an earlier message again; only a stream with repeated records is ever read twice."""
-        if self._places is None:
-            self._places = self._index(set())
-        if (session_id, message_id) not in self._places:
-            self._places |= self._index({message_id})
+        if self._offsets is None:
+            self._offsets = self._index(set())
+        if (session_id, message_id) not in self._offsets:
+            self._offsets |= self._index({message_id})
         events: list[JsonObject] = []
-        for _, line in self.source.lines_from(self._places[session_id, message_id]):
+        for _, line in self.source.lines_from(self._offsets[session_id, message_id]):
             try:
                 event = decode(line, _ignore, EVENT_DEPTH)
             except NotJson:
@@ -158,7 +158,7 @@ class CanonicalReader:
 
     def _index(self, wanted: set[str]) -> dict[tuple[str, str], int]:
         """Return where each message stands that is wanted, or that some repeat row refers to."""
-        places: dict[tuple[str, str], int] = {}
+        offsets: dict[tuple[str, str], int] = {}
         for collect in (True, False):
             for offset, line in self.source.lines_from(0):
                 if collect and _REPEATS not in line:
@@ -169,10 +169,10 @@ class CanonicalReader:
                     if repeat is not None:
                         wanted.add(repeat)
                     elif event["kind"] == "message" and event["id"] in wanted:
-                        places.setdefault((event["session_id"], event["id"]), offset)
+                        offsets.setdefault((event["session_id"], event["id"]), offset)
                 except (NotJson, KeyError, TypeError, AttributeError):
                     continue  # reported when it was read in its turn
-        return places
+        return offsets
 
     def _broken(self, reason: str) -> None:
         self.report.error("canonical-broken", reason, self.source.name, self._number)
@@ -201,8 +201,8 @@ class _Records:
             return None
         if type(label) is not str or (self._labels and label not in self._labels):
             return f"`options.pond.as`: expected a kind of record that {self._client} has, found {label!r}"
-        place = marks.get(SEQ, 0)
-        if type(place) is not int or not 0 <= place < _MOST_RECORDS:
+        position = marks.get(SEQ, 0)
+        if type(position) is not int or not 0 <= position < _MOST_RECORDS:
             return "`options.pond.seq`: expected the place of the record in its log"
         return None
 

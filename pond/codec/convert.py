@@ -1,6 +1,6 @@
 """One input to its output: opened, turned towards the target, written. `docs/tour.md` draws it.
 
-    a source found -> open_input -> Session -> towards -> Session -> write_session -> in its place, or staged
+    a source -> open_input -> SessionStream -> towards -> SessionStream -> write_session -> its location, or staged
 
 A session that goes to another client is staged: whether its family fits there is known when all inputs are read.
 """
@@ -12,14 +12,15 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
-from pond.codec.finding import Found
+from pond.codec.finding import FoundSource
+from pond.codec.lines import plain_name
 from pond.codec.opening import Input, open_input
-from pond.codec.paths import own_place, plain_name
-from pond.codec.placing import CANONICAL_SUFFIX, as_written, layout, place_session
+from pond.codec.paths import own_location
+from pond.codec.placing import CANONICAL_SUFFIX, as_written, layout, put_session
 from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
-from pond.codec.session import Session
+from pond.codec.session import SessionStream
 from pond.codec.staging import Staged, stage_session
 from pond.codec.surprise import contained
 from pond.codec.writing import write_canonical
@@ -30,7 +31,7 @@ from pond.model.marks import AS, MAP, marks_of
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Where output goes: into its place below a directory, or, canonical only, into a spool for a stream."""
+    """Where output goes: to its location below a directory, or, canonical only, into a spool for a stream."""
 
     target: Path | None
     spool: Path
@@ -46,7 +47,7 @@ class Waiting:
 
 
 @dataclass(slots=True)
-class Converted:
+class ConvertedInput:
     """What became of one input."""
 
     report: Report
@@ -54,16 +55,16 @@ class Converted:
     children: list[Path] = field(default_factory=list)  # of a single file that was named; they come along
 
 
-def convert_input(job: Found, request: ConversionRequest, to: Targets) -> Converted:
+def convert_input(job: FoundSource, request: ConversionRequest, to: Targets) -> ConvertedInput:
     """Convert one input; whatever goes wrong is in the report, or in that of the session that waits."""
-    done = Converted(Report(files=1))
+    done = ConvertedInput(Report(files=1))
     # From the start: what is decoded to see whose file it is would be looked through, too.
     with gc_paused(), contained(done.report, job.name), job.open() as opened:
         _convert(open_input(opened, request, done.report), job, request, to, done)
     return done
 
 
-def _convert(opened: Input, job: Found, request: ConversionRequest, to: Targets, done: Converted) -> None:
+def _convert(opened: Input, job: FoundSource, request: ConversionRequest, to: Targets, done: ConvertedInput) -> None:
     """Convert the sessions of an input, each with a report of its own: it may have to be taken back as a whole.
 
     A client's file is one session, and what is wrong with its lines is said with it; a stream's lines are nobody's.
@@ -77,7 +78,7 @@ def _convert(opened: Input, job: Found, request: ConversionRequest, to: Targets,
             with contained(own, job.name):  # one session cannot take the others of its stream along
                 ready = towards(request, session, own, job.name)
                 waiting.staged = _write(
-                    ready, _place(job, request, ready, opened.client, number), job, request, to, own
+                    ready, _location(job, request, ready, opened.client, number), job, request, to, own
                 )
             if own.members:
                 done.waiting.append(waiting)
@@ -89,7 +90,7 @@ def _convert(opened: Input, job: Found, request: ConversionRequest, to: Targets,
             done.report.add(reading)
 
 
-def _find_children(job: Found, client: str, own: Report, done: Converted) -> None:
+def _find_children(job: FoundSource, client: str, own: Report, done: ConvertedInput) -> None:
     """Name the children of a single file that a caller named; a directory holds them itself."""
     if job.path is not None and job.folder is None and not job.child:
         from pond.codec.lineage import children  # a quick start: most conversions are native
@@ -98,8 +99,8 @@ def _find_children(job: Found, client: str, own: Report, done: Converted) -> Non
             done.children += children(job.path, client, own.members[0].id)
 
 
-def settle(done: Converted, too_deep: dict[str, Diagnostic], target: Path | None) -> Report:
-    """Put what waited into its place, or discard it with its family; return all there is to say of the input."""
+def settle(done: ConvertedInput, too_deep: dict[str, Diagnostic], target: Path | None) -> Report:
+    """Put what waited at its location, or discard it with its family; return all there is to say of the input."""
     report = done.report
     for waiting in done.waiting:
         fault = too_deep.get(waiting.report.members[0].id)
@@ -114,7 +115,7 @@ def settle(done: Converted, too_deep: dict[str, Diagnostic], target: Path | None
     return report
 
 
-def towards(request: ConversionRequest, session: Session, report: Report, name: str) -> Session:
+def towards(request: ConversionRequest, session: SessionStream, report: Report, name: str) -> SessionStream:
     """Return a session as what it is to be written as: its own client's, or another's; raise where that cannot be."""
     if request.paths:
         from pond.codec.relocate import relocated  # a quick start: few sessions move
@@ -131,7 +132,7 @@ def towards(request: ConversionRequest, session: Session, report: Report, name: 
     return retarget(session, request, report, name)
 
 
-def _marked(session: Session) -> tuple[bool, Session]:
+def _marked(session: SessionStream) -> tuple[bool, SessionStream]:
     """Tell whether the events say which of the client's records they were; else they are a conversation, and no more.
 
     Only events that no reader made can be without: canonical text of anybody, also when it was stored.
@@ -146,46 +147,46 @@ def _marked(session: Session) -> tuple[bool, Session]:
 
 
 def _write(
-    session: Session, place: str, job: Found, request: ConversionRequest, to: Targets, report: Report
+    session: SessionStream, location: str, job: FoundSource, request: ConversionRequest, to: Targets, report: Report
 ) -> Staged | None:
-    """Write a session into its place, or stage it where its family has to be known first."""
+    """Write a session at its location, or stage it where its family has to be known first."""
     if to.target is None:
         with open(spooled(job, to.spool), "ab") as out:
             write_canonical(session, out)
         return None
     if session.member is not None:
-        return stage_session(session, request, place, to.stage, report, job.name, job.date)
-    place_session(session, request, to.target, to.target / place, report, job.name, job.date)
+        return stage_session(session, request, location, to.stage, report, job.name, job.date)
+    put_session(session, request, to.target, to.target / location, report, job.name, job.date)
     return None
 
 
-def spooled(job: Found, spool: Path) -> Path:
+def spooled(job: FoundSource, spool: Path) -> Path:
     """Return where the canonical text of an input waits for its turn in a stream."""
     return spool / f"{job.number:09d}{CANONICAL_SUFFIX}"
 
 
-def _place(job: Found, request: ConversionRequest, session: Session, client: str, number: int) -> str:
+def _location(job: FoundSource, request: ConversionRequest, session: SessionStream, client: str, number: int) -> str:
     """Return where a session lies below the target: where its input lies in the directory named, else its layout.
 
     Only the first session of a stream can lie where its stream does, and only as its own client's.
     """
-    place = in_layout = layout(session, request)
+    location = in_layout = layout(session, request)
     at_home = client in (CANONICAL, session.row["source_agent"]) and not session.foreign
     if at_home and job.folder is not None and job.path is not None and number == 0 and not job.key:
         here = plain_name(job.path.relative_to(job.folder).as_posix())
         if client != CANONICAL:
-            place = here
+            location = here
         elif here.endswith(CANONICAL_SUFFIX):
-            place = _renamed(here, in_layout, session, request)
-        place = session.origin.moved(place)
-    return as_written(place, request)
+            location = _renamed(here, in_layout, session, request)
+        location = session.origin.moved(location)
+    return as_written(location, request)
 
 
-def _renamed(here: str, in_layout: str, session: Session, request: ConversionRequest) -> str:
-    """Return the place of a session out of a canonical file: named as that file is, where the client has such names."""
+def _renamed(here: str, in_layout: str, session: SessionStream, request: ConversionRequest) -> str:
+    """Return the location of a session of a canonical file: named as that file is, if the client has such names."""
     folder, slash, stem = here.removesuffix(CANONICAL_SUFFIX).rpartition("/")
     name: str | None = stem + os.path.splitext(in_layout)[1]
     if name is not None and request.to != CANONICAL:
         module = adapter(session.row["source_agent"]).module
-        name = own_place(name, module.FILES, module.IGNORES)
+        name = own_location(name, module.FILES, module.IGNORES)
     return in_layout if name is None else folder + slash + name

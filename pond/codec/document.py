@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from pond.codec.lines import BOM, HEAD
 from pond.codec.report import Report
-from pond.codec.source import BLANK, NOT_JSON, Beginning, Block, Cursor, NeedsWhole, value_of
+from pond.codec.source import BLANK, NOT_JSON, Beginning, Cursor, LineBlock, NeedsWhole, value_of
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.json_text import Json, JsonObject, NotJson, decode, encode, encode_line
 
 DOCUMENT = "document"
+SUFFIX = ".json"
+_ANYBODYS = re.compile(r"\{\w+\}" + re.escape(SUFFIX))
 LARGEST_DOCUMENT = 1 << 28  # bytes: it is in memory as a whole
+
+
+def is_document_name(name: str) -> bool:
+    """Tell whether a file's name is that of a JSON document."""
+    return os.path.splitext(name)[1] == SUFFIX
+
+
+def is_anybodys(pattern: str) -> bool:
+    """Tell whether a file pattern fits documents that a person named: settings are such files, too."""
+    return _ANYBODYS.fullmatch(pattern) is not None
 
 
 class DocumentSource(Beginning):
@@ -32,7 +46,7 @@ class DocumentSource(Beginning):
         for index, line in enumerate(self._lines):
             yield index, index + 1, line + b"\n"
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[LineBlock]:
         yield 1, range(len(self._lines)), [line + b"\n" for line in self._lines]
 
     def line_at(self, place: int) -> bytes:
@@ -49,7 +63,7 @@ class DocumentSource(Beginning):
     def cursor(self, fault: int, place: int) -> tuple[Cursor, int] | None:
         return None  # it is written anew as a whole
 
-    def after(self, cursor: Cursor, lines: int) -> Iterator[Block]:
+    def after(self, cursor: Cursor, lines: int) -> Iterator[LineBlock]:
         raise NeedsWhole("a document is written anew as a whole")
 
 

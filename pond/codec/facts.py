@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from types import ModuleType
 
-from pond.codec.origins import Plan, Wanted, plan_of
+from pond.codec.origins import FieldOrigins, WantedValue, field_origins
 from pond.codec.paths import captures, one_of
 from pond.codec.source import Source
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
@@ -24,7 +24,7 @@ RECORD = "record"
 def gather(module: ModuleType, source: Source, project: str | None) -> JsonObject:
     """Return the canonical session of a source; raise SourceFault where it has no id or no project."""
     path = captures(source.path, module.FILES)
-    plan = plan_of(module, tuple(path))
+    plan = field_origins(module, tuple(path))
     found = _Search(plan, path, source).found
     fields: JsonObject = {}
     project_from = ""
@@ -115,7 +115,7 @@ def _require(fields: JsonObject, source: Source) -> None:
 class _Search:
     """The first fitting value of every record origin that can still matter, by the number of what is wanted."""
 
-    def __init__(self, plan: Plan, path: dict[str, str], source: Source) -> None:
+    def __init__(self, plan: FieldOrigins, path: dict[str, str], source: Source) -> None:
         self._plan, self._path, self._source = plan, path, source
         self.found: dict[int, str] = {}
         wanted = plan.wanted(self.found)
@@ -168,7 +168,7 @@ class _Search:
                 self.found[want.number] = value
 
 
-def _may_hold(text: bytes, wanted: Sequence[Wanted]) -> bool:
+def _may_hold(text: bytes, wanted: Sequence[WantedValue]) -> bool:
     """Tell whether a wanted value can be in JSON text: a word that is not in the text is not in the record."""
     absent: set[bytes] = set()
     for want in wanted:
@@ -180,7 +180,7 @@ def _may_hold(text: bytes, wanted: Sequence[Wanted]) -> bool:
     return False
 
 
-def _value(want: Wanted, record: Json, module: ModuleType) -> str | None:
+def _value(want: WantedValue, record: Json, module: ModuleType) -> str | None:
     """Return what a record says of a value, or None."""
     value: Json = at(record, *want.keys)
     if value is MISSING:

@@ -12,20 +12,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from pond.codec.client_store import OpenSession, client_of_store, sessions_in
 from pond.codec.files import open_regular
-from pond.codec.kept import OpenSession, held_by, keeper_of
 from pond.codec.openfile import OpenFile
-from pond.codec.paths import captures, ignored, owner_of, plain_name
-from pond.codec.registry import adapter, clients
 from pond.codec.report import Report
+from pond.codec.session_files import SessionFiles
 from pond.codec.source import Look, Opened
-from pond.model.compressed import SUFFIX
 
 _MOST_LISTED = 5  # names in one message
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSource:
     """One source: where it is, what to call it, and where it lies in the directory it was found in."""
 
     path: Path | None  # None is standard input
@@ -85,7 +83,7 @@ def _spool(stream: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, file)
 
 
-def expand(inputs: list[str], report: Report) -> list[Found]:
+def expand(inputs: list[str], report: Report) -> list[FoundSource]:
     """Return the sources that the inputs name; report what is missing, and where there is nothing at all."""
     found = [*discover(((text, None) for text in inputs), report)]
     if not found and not report.errors:
@@ -93,30 +91,30 @@ def expand(inputs: list[str], report: Report) -> list[Found]:
     return [replace(each, number=number) for number, each in enumerate(found)]
 
 
-def discover(inputs: Iterable[tuple[str, str | None]], report: Report) -> Iterator[Found]:
+def discover(inputs: Iterable[tuple[str, str | None]], report: Report) -> Iterator[FoundSource]:
     """Yield the sources that the inputs name, each with the client that comes with it; report what is missing."""
     for text, client in inputs:
         path = Path(text)
         if text == "-":
-            yield Found(None, "<stdin>", client=client)
+            yield FoundSource(None, "<stdin>", client=client)
         elif path.is_dir():
             for file in find_files(path, report):
-                yield from _held(Found(file, str(file), path, client=client), report)
+                yield from _held(FoundSource(file, str(file), path, client=client), report)
         elif os.path.lexists(path):
-            yield from _held(Found(path, text, client=client), report)
+            yield from _held(FoundSource(path, text, client=client), report)
         else:
             report.error("source-unreadable", "no such file or directory", text)
 
 
-def _held(found: Found, report: Report) -> Iterator[Found]:
+def _held(found: FoundSource, report: Report) -> Iterator[FoundSource]:
     """Yield the sources that a file is: itself, or each session of a store that holds many."""
     assert found.path is not None
-    keeper = keeper_of(found.path)
+    keeper = client_of_store(found.path)
     if keeper is None:
         yield found
         return
     try:
-        held = held_by(keeper, found.path)
+        held = sessions_in(keeper, found.path)
     except OSError as error:
         report.error("source-unreadable", (error.strerror or str(error)).lower(), found.name)
         return
@@ -126,25 +124,15 @@ def _held(found: Found, report: Report) -> Iterator[Found]:
 
 def find_files(directory: Path, report: Report) -> Iterator[Path]:
     """Yield the session files of a store, sorted; report what cannot be looked at. Links are not followed."""
-    ignores = {k: v for c in clients() for k, v in adapter(c).module.IGNORES.items()}
-    parts = {pattern for c in clients() for pattern in adapter(c).module.BESIDE}
+    session_files = SessionFiles()
 
     def unreadable(error: OSError) -> None:
         report.error("source-unreadable", (error.strerror or "unreadable").lower(), str(error.filename))
 
     for folder, names, files in os.walk(directory, onerror=unreadable):
         names.sort()
-        for name in sorted(files):
-            path = Path(folder, name)
-            session = path.suffix == ".jsonl" and not ignored(path, ignores)
-            if (
-                session
-                or (path.suffix == ".json" and _is_document_name(path))
-                or (path.suffix == SUFFIX and _stands_for_itself(path))
-                or keeper_of(path) is not None
-            ):
-                yield path
-        if files and (owner := owner_of(folder, parts)) is not None and not os.path.lexists(owner):
+        yield from (path for name in sorted(files) if (path := Path(folder, name)) in session_files)
+        if files and (owner := session_files.missing_owner(folder)) is not None:
             what = f"the session of these files, `{os.path.basename(owner)}`, is not there: {_listed(files)}"
             report.error("source-orphan", what, folder)
 
@@ -152,21 +140,3 @@ def find_files(directory: Path, report: Report) -> Iterator[Path]:
 def _listed(names: list[str]) -> str:
     shown = ", ".join(sorted(names)[:_MOST_LISTED])
     return shown + (f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else "")
-
-
-def _stands_for_itself(path: Path) -> bool:
-    """Tell whether a compressed file is a session: by a name of its client's, and not beside the same file unpacked."""
-    unpacked = plain_name(str(path))
-    if unpacked == str(path) or os.path.lexists(unpacked):
-        return False
-    names = (tuple(p for p in adapter(c).module.FILES if not p.endswith("{file}.jsonl")) for c in clients())
-    return any(len(captures(path, named)) > 2 for named in names)
-
-
-def _is_document_name(path: Path) -> bool:
-    for client in clients():
-        module = adapter(client).module
-        named = tuple(p for p in module.FILES if p.endswith(".json") and p != "{file}.json")
-        if module.DOCUMENT and named and len(captures(path, named)) > 2:
-            return True
-    return False

@@ -13,9 +13,9 @@ from pond.codec.lineage import member
 from pond.codec.reader import SessionReading, Taker
 from pond.codec.registry import Adapter, adapter
 from pond.codec.relatives import lowering_of, opening, outline_of
-from pond.codec.report import Report, Resume
+from pond.codec.report import Report, ResumeAdvice
 from pond.codec.request import ConversionRequest
-from pond.codec.session import Session, Written
+from pond.codec.session import SessionStream, Written
 from pond.codec.writer import SessionWriter, SideFile
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
@@ -29,8 +29,8 @@ from pond.portable.outline import Outline
 from pond.portable.sound import sound, sound_session
 
 
-def retarget(session: Session, request: ConversionRequest, report: Report, name: str) -> Session:
-    """Return the session as the target's own: its events in the target's dialect, its place in the target's layout."""
+def retarget(session: SessionStream, request: ConversionRequest, report: Report, name: str) -> SessionStream:
+    """Return the session as the target's own: events in the target's dialect, a location in the target's layout."""
     target = adapter(request.to)
     module = lowering_of(target)
     if module is None:
@@ -55,16 +55,16 @@ def retarget(session: Session, request: ConversionRequest, report: Report, name:
     before = _beginning(session, start.base, losses, (row["id"],)) if start.base is not None else iter(())
     heading = heading_of(row, start)
     way = Foreign(
-        heading, row, outline, module.LOWERING, losses, asked.recall, asked.place, request.keep_origin
+        heading, row, outline, module.LOWERING, losses, asked.recall, asked.reached, request.keep_origin
     )  # fmt: skip
     if row["options"].get("source"):
         losses.count("side-file", "values of files beside the session")
-    place = module.LOWERING.path_of(heading)
+    location = module.LOWERING.path_of(heading)
     return replace(
         session,
-        row=row_of(heading, request.to, place),
+        row=row_of(heading, request.to, location),
         groups=way.records(chain(first, groups), before),
-        leaving=_Leaving(way, heading, place, target, module, losses, request, report, name),
+        leaving=_Leaving(way, heading, location, target, module, losses, request, report, name),
     )
 
 
@@ -74,7 +74,7 @@ class _Leaving:
 
     way: Foreign
     heading: Heading
-    place: str
+    location: str
     target: Adapter
     module: ModuleType
     losses: Losses
@@ -89,7 +89,9 @@ class _Leaving:
             raise SourceFault(Diagnostic("foreign-empty", what, Span(self.name, 1)))
         refuse_losses(self.losses, self.request, self.name)
         if not heading.spawned:
-            self.report.resumes.append(Resume(self.request.to, lowering.home, self.place, lowering.resume(heading)))
+            self.report.resumes.append(
+                ResumeAdvice(self.request.to, lowering.home, self.location, lowering.resume(heading))
+            )
         return Written([self._child(thread) for thread in self.way.threads()], self.way.last_time)
 
     def _child(self, thread: Thread) -> SideFile:
@@ -98,7 +100,7 @@ class _Leaving:
         writer = SessionWriter(self.target, row, _nothing_earlier, self.report, self.name)
         values = writer.records(iter(thread.groups))
         data = b"".join(encode_line(value) for value in values if type(value) is not SideFile)
-        return SideFile(beside_name(self.module.LOWERING.path_of(thread.heading), self.place, self.heading), data)
+        return SideFile(beside_name(self.module.LOWERING.path_of(thread.heading), self.location, self.heading), data)
 
 
 def _passed_by(outline: Outline, module: ModuleType, losses: Losses, reading: SessionReading) -> Taker:
@@ -123,13 +125,13 @@ _OPENING = 2  # records of a file that may begin a session that rides along
 
 
 def _brought_back(
-    session: Session, own: JsonObject, groups: Iterator[Group], module: ModuleType, losses: Losses
-) -> Session:  # fmt: skip
+    session: SessionStream, own: JsonObject, groups: Iterator[Group], module: ModuleType, losses: Losses
+) -> SessionStream:  # fmt: skip
     """Return a session that rode along in another client's file: natively what it was, then what was added since."""
     asked = session.origin
     way = Foreign(
         heading_of(own, outline_of(own)), session.row, outline_of(session.row, asked.recall), module.LOWERING, losses,
-        asked.recall, asked.place,
+        asked.recall, asked.reached,
     )  # fmt: skip
     return replace(session, row=own, groups=way.continued(groups))
 
@@ -144,9 +146,9 @@ def refuse_losses(losses: Losses, request: ConversionRequest, name: str) -> None
         raise SourceFault(Diagnostic("foreign-loss", what, Span(name, 1)))
 
 
-def beside_name(child: str, place: str, parent: Heading) -> str:
+def beside_name(child: str, location: str, parent: Heading) -> str:
     """Return a child's path as seen from its parent's file; `{stem}` stands for that file's own name."""
-    here = posixpath.relpath(child, posixpath.dirname(place))
+    here = posixpath.relpath(child, posixpath.dirname(location))
     return here.replace(f"{parent.id}/", "{stem}/", 1) if here.startswith(f"{parent.id}/") else here
 
 
@@ -154,7 +156,9 @@ def _nothing_earlier(_: str) -> list[JsonObject]:
     return []
 
 
-def _beginning(session: Session, base: tuple[str, int], losses: Losses, after: tuple[str, ...]) -> Iterator[Group]:
+def _beginning(
+    session: SessionStream, base: tuple[str, int], losses: Losses, after: tuple[str, ...]
+) -> Iterator[Group]:
     """Yield the records of the session that holds the beginning, up to where the sessions `after` it go on."""
     base_id, end = base
     found = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pond.codec.document import DOCUMENT, document_of
-from pond.codec.kept import store_part
+from pond.codec import document, lines
+from pond.codec.client_store import store_part
 from pond.codec.registry import Adapter, adapter, clients
 from pond.model.json_text import Json, JsonObject, encode
 from pond.model.marks import FORM, marks_of
@@ -18,9 +18,9 @@ def whole_form(row: JsonObject, owner: Adapter) -> Whole | None:
     form = marks_of(row["options"]).get(FORM)
     if form is None:
         return None
-    if form == DOCUMENT:
+    if form == document.DOCUMENT:
         keys = owner.module.DOCUMENT
-        return lambda values, name: document_of(values, keys[1] if keys is not None else None, name)
+        return lambda values, name: document.document_of(values, keys[1] if keys is not None else None, name)
     part = store_part(owner)
     if part is None or form != part.FORM:
         return None
@@ -30,7 +30,7 @@ def whole_form(row: JsonObject, owner: Adapter) -> Whole | None:
 def suffix_of(row: JsonObject) -> str:
     """Return how the name of a session's file ends, by its form."""
     form, client = marks_of(row["options"]).get(FORM), row["source_agent"]
-    if form == DOCUMENT:
-        return ".json"
+    if form == document.DOCUMENT:
+        return document.SUFFIX
     part = store_part(adapter(client)) if form is not None and client in clients() else None
-    return part.SUFFIX if part is not None and form == part.FORM else ".jsonl"
+    return part.SUFFIX if part is not None and form == part.FORM else lines.SUFFIX

@@ -15,7 +15,7 @@ from pond.portable.outline import Outline
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class FamilyMember:
     """A session of a family: its id, its parent's, whether that parent spawned it, and the file it stands in."""
 
     id: str
@@ -31,17 +31,17 @@ def children(path: Path, client: str, session_id: str) -> list[Path]:
     return found
 
 
-def member(row: JsonObject, start: Outline, name: str, checked: bool = True) -> Member:
+def member(row: JsonObject, start: Outline, name: str, checked: bool = True) -> FamilyMember:
     """Return a session as a member of its family; its first record tells a subagent from a fork.
 
     Canonical text need not be what a reader made of a log: there a subagent and a fork both count.
     """
     parent = row.get("parent_session_id")
     known = parent if type(parent) is str else None
-    return Member(row["id"], known, start.spawned if checked else parent is not None, name)
+    return FamilyMember(row["id"], known, start.spawned if checked else parent is not None, name)
 
 
-def too_deep(family: Iterable[Member], target: str) -> dict[str, Diagnostic]:
+def too_deep(family: Iterable[FamilyMember], target: str) -> dict[str, Diagnostic]:
     """Return, by session id, why a session cannot be written: some descendant nests deeper than the target can hold."""
     module = lowering_of(adapter(target))
     deepest = module.LOWERING.deepest if module is not None else 0
@@ -58,7 +58,7 @@ def too_deep(family: Iterable[Member], target: str) -> dict[str, Diagnostic]:
     return _whole_families(found, known)
 
 
-def _line_of(member: Member, known: dict[str, Member]) -> tuple[list[str], bool]:
+def _line_of(member: FamilyMember, known: dict[str, FamilyMember]) -> tuple[list[str], bool]:
     """Return a session and the chain of those that spawned it, and whether the chain is a circle."""
     line = [member.id]
     while member.spawned and member.parent is not None:
@@ -71,7 +71,7 @@ def _line_of(member: Member, known: dict[str, Member]) -> tuple[list[str], bool]
     return line, False
 
 
-def _whole_families(found: dict[str, Diagnostic], known: dict[str, Member]) -> dict[str, Diagnostic]:
+def _whole_families(found: dict[str, Diagnostic], known: dict[str, FamilyMember]) -> dict[str, Diagnostic]:
     """Return the same for all descendants: no part of such a family is written."""
     grown = bool(found)
     while grown:

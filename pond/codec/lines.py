@@ -8,16 +8,28 @@ from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
-from pond.codec.source import BLANK, Beginning, Block, Cursor, NeedsWhole, whole_line
+from pond.codec.source import BLANK, Beginning, Cursor, LineBlock, NeedsWhole, whole_line
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
+from pond.model import compressed
 
+SUFFIX = ".jsonl"
 BOM = b"\xef\xbb\xbf"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 _CHUNK = 1 << 16
 _SEARCH = 1 << 18
 _BLOCK = 1 << 15  # bytes of lines taken at once
 HEAD = 1 << 16  # bytes of a file that count as its beginning
+
+
+def is_lines_name(name: str) -> bool:
+    """Tell whether a file's name is that of JSON lines."""
+    return os.path.splitext(name)[1] == SUFFIX
+
+
+def plain_name(name: str) -> str:
+    """Return the name that a compressed file of lines has when it is not compressed; any other name as it is."""
+    return name.removesuffix(compressed.SUFFIX) if name.endswith(SUFFIX + compressed.SUFFIX) else name
 
 
 class LineSource(Beginning):
@@ -38,10 +50,10 @@ class LineSource(Beginning):
                 if (line := whole_line(raw)) is not None:
                     yield offset, number, line
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[LineBlock]:
         return self._from(0, 0)
 
-    def _from(self, start: int, before: int) -> Iterator[Block]:
+    def _from(self, start: int, before: int) -> Iterator[LineBlock]:
         """Yield the lines from the offset `start` on; `before` so many lines have ended there."""
         file = self._file
         file.seek(0)
@@ -67,7 +79,7 @@ class LineSource(Beginning):
         offset, lines = self.end
         return (place if fault > lines else offset), lines
 
-    def after(self, cursor: Cursor, lines: int) -> Iterator[Block]:
+    def after(self, cursor: Cursor, lines: int) -> Iterator[LineBlock]:
         at_line = self._begins_line(cursor)
         blocks = self._from(cursor, lines)
         opening = [*islice(blocks, 1)]

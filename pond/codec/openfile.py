@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from pond.codec.document import LARGEST_DOCUMENT, may_be_document, open_document
+from pond.codec.document import LARGEST_DOCUMENT, is_document_name, may_be_document, open_document
 from pond.codec.fingerprint import fingerprint
 from pond.codec.lines import LineSource
 from pond.codec.registry import adapter, clients
@@ -47,7 +47,7 @@ class OpenFile(Opened):
         packed = isinstance(self.file, Unpacked)
         if isinstance(self.file, Unpacked) and self.file.fault is not None:
             report.diagnostics.append(self.file.fault)
-        named = self.path is not None and self.path.suffix == ".json"
+        named = self.path is not None and is_document_name(self.path.name)
         if named and (document := self._document(report)) is not None:
             yield document
             return

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pond.codec.detect import detect
-from pond.codec.finding import Found
+from pond.codec.finding import FoundSource
 from pond.codec.lines import LineSource
 from pond.codec.reader import SessionReader, empty
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
-from pond.codec.session import Origin, Session
+from pond.codec.session import SessionOrigin, SessionStream
 from pond.codec.source import Opened, Source
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
@@ -21,17 +21,17 @@ from pond.model.json_text import JsonObject
 
 if TYPE_CHECKING:  # a client's own files need neither
     from pond.codec.canonical import CanonicalReader
-    from pond.codec.resume import Mark, Resume
+    from pond.codec.resume import Checkpoint, Continuation
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingOptions:
     """How a client's own records are read."""
 
     project: str | None = None  # of a session whose source names none
     back_to: str | None = None  # the client they are written for, record by record, as they are read
-    marks: bool = False  # somebody will ask where a later reading can go on
-    resume: Resume | None = None  # an earlier reading ended here
+    checkpointed: bool = False  # somebody will ask where a later reading can go on
+    continuation: Continuation | None = None  # an earlier reading ended here
     known: JsonObject | None = None  # the session as it is stored, where this source goes on with it
 
 
@@ -41,78 +41,78 @@ class Input:
 
     client: str
     source: Source
-    how: Reading
+    how: ReadingOptions
     report: Report
 
     @property
-    def sessions(self) -> Iterator[Session]:
+    def sessions(self) -> Iterator[SessionStream]:
         """The sessions, unread; what is wrong with their records goes into the input's report."""
         return self.read(self.report)
 
-    def read(self, report: Report) -> Iterator[Session]:
+    def read(self, report: Report) -> Iterator[SessionStream]:
         """Yield the sessions, unread; what is wrong with their records goes into `report`."""
         return self._of_stream(report) if self.client == CANONICAL else self._of_client(report)
 
-    def _of_stream(self, report: Report) -> Iterator[Session]:
+    def _of_stream(self, report: Report) -> Iterator[SessionStream]:
         from pond.codec.canonical import CanonicalReader  # a quick start: a client's own files need none of it
 
         assert isinstance(self.source, LineSource)
         reader = CanonicalReader(self.source, report)
         for row, groups in reader.sessions():
             report.sessions += 1
-            yield Session(row, groups, StreamOrigin(reader, row["id"]))
+            yield SessionStream(row, groups, StreamOrigin(reader, row["id"]))
 
-    def _of_client(self, report: Report) -> Iterator[Session]:
+    def _of_client(self, report: Report) -> Iterator[SessionStream]:
         reader = self._reader(report)
         report.sessions += 1
         # Both faces meet on the way back: what is written proves what was read, and one proof is enough.
         back = self.how.back_to == self.client and self.source.form == "lines"
-        yield Session(reader.session, reader.records(back=back), ClientOrigin(reader, back))
+        yield SessionStream(reader.session, reader.records(back=back), ClientOrigin(reader, back))
 
     def _reader(self, report: Report) -> SessionReader:
         owner, how = adapter(self.client), self.how
-        if how.resume is None:
-            return SessionReader(owner, self.source, report, how.project, how.marks, how.known)
+        if how.continuation is None:
+            return SessionReader(owner, self.source, report, how.project, how.checkpointed, how.known)
         from pond.codec.resume import ResumedReader  # a quick start: only a lake goes on where it stopped
 
-        return ResumedReader(owner, self.source, report, how.project, how.resume)
+        return ResumedReader(owner, self.source, report, how.project, how.continuation)
 
 
-class ClientOrigin(Origin):
+class ClientOrigin(SessionOrigin):
     """A session in a client's own form."""
 
     def __init__(self, reader: SessionReader, back: bool) -> None:
         self._reader, self.back = reader, back
         self.reading = reader.context
-        self.place = reader.place
+        self.reached = reader.reached
 
     def recall(self, message_id: str) -> list[JsonObject]:
         return self._reader.recall(message_id)
 
-    def others(self, session_id: str) -> Iterator[Session]:
+    def others(self, session_id: str) -> Iterator[SessionStream]:
         from pond.codec.relatives import relatives_of  # a quick start: most sessions hold their beginning
 
         owner, path = self._reader.adapter, self._reader.source.path
         module = relatives_of(owner) if path is not None else None
         there = module.beginning(path, session_id) if module is not None else None
         if there is not None:
-            with Found(there, str(there)).open() as opened:
+            with FoundSource(there, str(there)).open() as opened:
                 yield from open_input(opened, ConversionRequest(CANONICAL, owner.client), Report()).sessions
 
-    def mark(self) -> Mark | None:
-        from pond.codec.resume import mark_of  # a quick start: only a lake goes on where it stopped
+    def checkpoint(self) -> Checkpoint | None:
+        from pond.codec.resume import checkpoint_of  # a quick start: only a lake goes on where it stopped
 
-        return mark_of(self._reader)
+        return checkpoint_of(self._reader)
 
 
-class StreamOrigin(Origin):
+class StreamOrigin(SessionOrigin):
     """A session in canonical text."""
 
     checked = False
 
     def __init__(self, reader: CanonicalReader, session_id: str) -> None:
         self._reader, self._id = reader, session_id
-        self.place = reader.place
+        self.reached = reader.reached
 
     def recall(self, message_id: str) -> list[JsonObject]:
         return self._reader.recall(self._id, message_id)
@@ -122,24 +122,27 @@ def open_input(
     opened: Opened,
     request: ConversionRequest,
     report: Report,
-    resume: Resume | None = None,
+    continuation: Continuation | None = None,
     known: JsonObject | None = None,
     *,
-    marks: bool = False,
+    checkpointed: bool = False,
 ) -> Input:
     """Recognise what is open and return its sessions, unread; raise SourceFault where it is nobody's.
 
-    With `resume` there is one session, and its groups are those of the records after the mark. Taking the session or
-    its groups may raise NeedsWhole: then call it again without, and with a new report. `known` is the session as it is
-    stored, where this source goes on with it.
+    With `continuation` there is one session, and its groups are those of the records after the checkpoint. Taking the
+    session or its groups may raise NeedsWhole: then call it again without, and with a new report. `known` is the
+    session as it is stored, where this source goes on with it.
     """
-    client = request.client or opened.client or (resume.session_row["source_agent"] if resume is not None else None)
+    client = request.client or opened.client
+    if client is None and continuation is not None:
+        client = continuation.session_row["source_agent"]
     back_to = request.to if not request.paths else None
     for source in opened.sources(report):
         if empty(source):
             raise SourceFault(Diagnostic("source-empty", "expected records, found none", Span(opened.name, 1)))
         if (whose := client or detect(source)) is not None:
-            return Input(whose, source, Reading(request.project, back_to, marks, resume, known), report)
+            options = ReadingOptions(request.project, back_to, checkpointed, continuation, known)
+            return Input(whose, source, options, report)
     what = "no adapter recognises these records"
     help = f"known are {', '.join([*clients(), CANONICAL])}"
     raise SourceFault(Diagnostic("source-unrecognised", what, Span(opened.name, 1), help=help))

@@ -15,7 +15,7 @@ from pond.model.json_text import Json
 _HOLE = re.compile(r"\{([^{}]+)\}")
 
 
-class Wanted(NamedTuple):
+class WantedValue(NamedTuple):
     """A value of the first record that has it."""
 
     number: int  # its place among all that its plan wants
@@ -27,7 +27,7 @@ class Wanted(NamedTuple):
     words: tuple[bytes, ...]  # what sets its records apart, and the keys
 
 
-class Plan:
+class FieldOrigins:
     """Where a session's fields come from, for the files of one client whose paths gave the same captures.
 
     Which origin fills a field depends on which captures and values there are, and not on what they say. So it is
@@ -59,7 +59,7 @@ class Plan:
                             if not hole.startswith("path."):
                                 yield name, hole, Origin(None, None, tuple(hole.split(".")), None, None, None)
 
-    def wanted(self, found: dict[int, str]) -> tuple[Wanted, ...]:
+    def wanted(self, found: dict[int, str]) -> tuple[WantedValue, ...]:
         """Return the values that can still matter where these are found."""
         known = frozenset(found)
         if known not in self._wanted:
@@ -129,14 +129,14 @@ class Plan:
 
 
 @cache
-def plan_of(module: ModuleType, captured: tuple[str, ...]) -> Plan:
+def field_origins(module: ModuleType, captured: tuple[str, ...]) -> FieldOrigins:
     """Return the plan for files of a client whose paths gave these captures."""
-    return Plan(module, captured)
+    return FieldOrigins(module, captured)
 
 
-def _want(number: int, origin: Origin, fields: list[str]) -> Wanted:
+def _want(number: int, origin: Origin, fields: list[str]) -> WantedValue:
     keys, of = origin.first or (), origin.of
     needle = of if of is not None and "/" not in of else keys[-1]
     read = CONVERSIONS[origin.conversion].read if origin.conversion is not None else None
     words = tuple(b'"' + word.encode() + b'"' for word in (needle, *keys))
-    return Wanted(number, tuple(fields), keys, of, origin.own, read, words)
+    return WantedValue(number, tuple(fields), keys, of, origin.own, read, words)

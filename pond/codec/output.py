@@ -41,7 +41,7 @@ class NewFile:
         try:
             if kind is None:
                 self._file.flush()
-                self._place(self._named or f"/proc/self/fd/{self._file.fileno()}")
+                self._put(self._named or f"/proc/self/fd/{self._file.fileno()}")
         except OSError as failure:
             raise failed(self.path, failure) from None
         finally:
@@ -53,7 +53,7 @@ class NewFile:
         if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
             raise failed(self.path, error) from None
 
-    def _place(self, written: str) -> None:
+    def _put(self, written: str) -> None:
         try:
             # Fails where something is there: no race, no overwriting. The link in /proc stands for the open file, and
             # only with a directory named (it is not used) does Python ask the system to follow it.
@@ -69,18 +69,18 @@ class NewFile:
 class HeldFile:
     """A file that is written now and gets its name later, or never: `release` gives it one. A failure leaves none.
 
-    `place` is what it is to be called, for whoever reads of a failure.
+    `location` is what it is to be called, for whoever reads of a failure.
     """
 
-    def __init__(self, folder: Path, place: str) -> None:
-        self._folder, self._place = folder, place
+    def __init__(self, folder: Path, location: str) -> None:
+        self._folder, self._location = folder, location
 
     def __enter__(self) -> tuple[BinaryIO, Path]:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             handle, name = _named(self._folder)
         except OSError as error:
-            raise failed(self._place, error) from None
+            raise failed(self._location, error) from None
         self._file, self._path = os.fdopen(handle, "wb", _BUFFER), Path(name)
         return self._file, self._path
 
@@ -93,7 +93,7 @@ class HeldFile:
             with contextlib.suppress(OSError):
                 self._path.unlink()
         if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-            raise failed(self._place, error) from None
+            raise failed(self._location, error) from None
 
 
 def release(held: Path, path: Path) -> None:

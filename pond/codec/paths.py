@@ -9,10 +9,10 @@ from fnmatch import fnmatch, fnmatchcase
 from functools import cache
 from pathlib import Path
 
+from pond.codec.document import is_anybodys
+from pond.codec.lines import plain_name
 from pond.lang import holes
-from pond.model.compressed import SUFFIX
 
-_ANY_DOCUMENT = re.compile(r"\{\w+\}\.json")  # a pattern for documents that a person named
 _NO_NAME = ("", ".", "..")
 
 
@@ -33,7 +33,7 @@ def captures(path: Path | None, patterns: tuple[str, ...]) -> dict[str, str]:
     return {"directory": directory or "/"}  # a name that the client would not give is not kept
 
 
-def own_place(text: str, patterns: tuple[str, ...], ignores: dict[str, str]) -> str | None:
+def own_location(text: str, patterns: tuple[str, ...], ignores: dict[str, str]) -> str | None:
     """Return where a stored path lies in the client's own layout; None where the client would keep no session there.
 
     Stored paths are data, and may come from anybody: one that named the client's settings would make it run what they
@@ -42,10 +42,10 @@ def own_place(text: str, patterns: tuple[str, ...], ignores: dict[str, str]) -> 
     if any(step in _NO_NAME for step in text.split("/")) or ignored(Path(text), ignores):
         return None
     fitting = next((p for p in patterns if (found := _pattern(p).match(text)) and found["_tail"] == text), None)
-    if fitting is None or not _ANY_DOCUMENT.fullmatch(fitting):
+    if fitting is None or not is_anybodys(fitting):
         return text if fitting is not None else None
     stem, dot, suffix = text.rpartition(".")
-    alike = (p for p in patterns if p.endswith(dot + suffix) and not _ANY_DOCUMENT.fullmatch(p))
+    alike = (p for p in patterns if p.endswith(dot + suffix) and not is_anybodys(p))
     named = next((p for p in alike if len(holes.HOLE.findall(p)) == 1), None)
     return holes.HOLE.sub(lambda _: stem, named) if named is not None else None
 
@@ -63,11 +63,6 @@ def one_of(path: str, key: str) -> str:
     return f"{stem}-{key.replace('/', '_').replace(os.sep, '_')}{suffix}"
 
 
-def plain_name(name: str) -> str:
-    """Return the name that a compressed session file has when it is not compressed; any other name as it is."""
-    return name.removesuffix(SUFFIX) if name.endswith(f".jsonl{SUFFIX}") else name
-
-
 def beside(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
     """Yield (name, path) of the files that belong to the session file at `path`, sorted; names are relative to it.
 
@@ -81,20 +76,23 @@ def beside(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
     stem = name[:dot] if 0 < dot < len(name) - 1 else name  # as `with_suffix` does, for a tenth of the time
     for pattern in patterns:
         inside, _, last = pattern.replace("{stem}", stem).rpartition("/")
-        place = os.path.join(folder, inside)
-        for name in _matching(place, last):
-            file = os.path.join(place, name)
+        inner = os.path.join(folder, inside)
+        for name in _matching(inner, last):
+            file = os.path.join(inner, name)
             if os.path.isfile(file):
                 shown = f"{inside}/{name}" if inside else name
                 yield shown.replace(stem, "{stem}", 1) if pattern.startswith("{stem}") else shown, Path(file)
 
 
-def owner_of(folder: str, patterns: Iterable[str]) -> str | None:
-    """Return the session file that all files of a folder belong to, by a pattern such as `{stem}/results/*`."""
+def owner_stem(folder: str, patterns: Iterable[str]) -> str | None:
+    """Return the session file that all files of a folder belong to, by a pattern such as `{stem}/results/*`.
+
+    It comes without its suffix: how its name ends, the client's own patterns say.
+    """
     for pattern in patterns:
         inner = pattern.removeprefix("{stem}/").removesuffix("/*").split("/")
         if pattern == "/".join(["{stem}", *inner, "*"]) and folder.split(os.sep)[-len(inner) :] == inner:
-            return os.path.abspath(os.path.join(folder, *[os.pardir] * len(inner))) + ".jsonl"
+            return os.path.abspath(os.path.join(folder, *[os.pardir] * len(inner)))
     return None
 
 

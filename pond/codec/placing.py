@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pond.codec.forms import suffix_of
+from pond.codec.lines import SUFFIX
 from pond.codec.output import NewFile, failed
-from pond.codec.paths import own_place
+from pond.codec.paths import own_location
 from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
-from pond.codec.session import Session, Written
+from pond.codec.session import SessionStream, Written
 from pond.codec.writer import SideFile
 from pond.codec.writing import write_session
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
@@ -26,27 +27,27 @@ from pond.diagnostics.visible import STEERING
 from pond.model.json_text import JsonObject, NotJson, decode_unproved, encode
 from pond.model.marks import PATH, marks_of
 
-CANONICAL_SUFFIX = ".canonical.jsonl"
+CANONICAL_SUFFIX = f".canonical{SUFFIX}"
 _LONGEST_NAME = 255  # bytes, on every file system in use
 _LONGEST_SUFFIX = 20  # characters
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 
 
-def place_session(
-    session: Session, request: ConversionRequest, target: Path, place: Path, report: Report, name: str,
+def put_session(
+    session: SessionStream, request: ConversionRequest, target: Path, location: Path, report: Report, name: str,
     dated: Callable[[], float | None],
 ) -> None:  # fmt: skip
-    """Write a session to `place` in the directory `target`, and beside it what belongs there.
+    """Write a session to `location` in the directory `target`, and beside it what belongs there.
 
     Clients list their sessions by the files' dates: what goes to another client has that of its last message, what
     goes back to its own is `dated` by the caller, who is asked when it is written.
     """
-    with NewFile(inside(target, place)) as out:
+    with NewFile(inside(target, location)) as out:
         written = write_session(session, request.to, out, report, name)
         refuse_empty(out, session.row["id"], name)
-    place_beside(place, written, layout(session, request), report)
+    put_beside(location, written, layout(session, request), report)
     if request.to != CANONICAL and not session.foreign:
-        date_file(place, dated())
+        date_file(location, dated())
 
 
 def refuse_empty(out: BinaryIO, session_id: str, name: str) -> None:
@@ -56,27 +57,27 @@ def refuse_empty(out: BinaryIO, session_id: str, name: str) -> None:
         raise SourceFault(Diagnostic("output-empty", what, Span(name, 0)))
 
 
-def place_beside(place: Path, written: Written, in_layout: str, report: Report) -> None:
-    """Write the files that belong beside the session file at `place`; then date it by its last message.
+def put_beside(location: Path, written: Written, in_layout: str, report: Report) -> None:
+    """Write the files that belong beside the session file at `location`; then date it by its last message.
 
     `in_layout` is where the session lies in its client's home: the client's list of sessions lies there, too.
     """
     for extra in written.beside:
         if not extra.shared:
-            with NewFile(safe_beside(place, extra.name)) as out:
+            with NewFile(safe_beside(location, extra.name)) as out:
                 out.write(extra.data)
     if lines := [extra for extra in written.beside if extra.shared]:
-        list_session(place, lines, in_layout, report)
-    date_file(place, seconds(written.time))
+        list_session(location, lines, in_layout, report)
+    date_file(location, seconds(written.time))
 
 
-def list_session(place: Path, lines: list[SideFile], in_layout: str, report: Report) -> None:
+def list_session(location: Path, lines: list[SideFile], in_layout: str, report: Report) -> None:
     """Add lines about a session to its client's list, unless that names the session already: it knows better."""
-    if not in_layout or not place.as_posix().endswith(f"/{in_layout}"):
+    if not in_layout or not location.as_posix().endswith(f"/{in_layout}"):
         what = f"`{lines[0].name}`, which names the session, belongs into the client's home and was not written"
-        report.error("output-unlisted", what, str(place))
+        report.error("output-unlisted", what, str(location))
         return
-    path = place.parents[in_layout.count("/")] / lines[0].name
+    path = location.parents[in_layout.count("/")] / lines[0].name
     try:
         there = path.read_bytes() if os.path.lexists(path) else b""
         if not _names(there, lines[0].data):
@@ -108,28 +109,28 @@ def seconds(time: str) -> float | None:
     return None
 
 
-def date_file(place: Path, seconds: float | None) -> None:
+def date_file(location: Path, seconds: float | None) -> None:
     """Let a file be as old as what it holds; None is nothing that is known."""
     if seconds is not None:
         with contextlib.suppress(OSError, OverflowError):
-            os.utime(place, (seconds, seconds))
+            os.utime(location, (seconds, seconds))
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
 
 
-def layout(session: Session, request: ConversionRequest) -> str:
+def layout(session: SessionStream, request: ConversionRequest) -> str:
     """Return where the session's file lies in its client's own layout, from stored facts; never outside the target.
 
     Raise SourceFault where the stored path is none that the client would give a session. Canonical text is nobody's
-    settings: it takes any place.
+    settings: it takes any location.
     """
     suffix = suffix_of(session.row)
     stored = marks_of(session.row["options"]).get(PATH) or _one_name(session.row["id"]) + suffix
     text = stored.replace(os.sep, "/")
     if request.to != CANONICAL:
         owner = adapter(session.row["source_agent"])
-        text = own_place(text, owner.module.FILES, owner.module.IGNORES)
+        text = own_location(text, owner.module.FILES, owner.module.IGNORES)
         if text is None:
             raise _misplaced(stored, owner.client, session.row["id"])
     return "/".join(map(_nameable, _steps(text))) or "session" + suffix
@@ -145,31 +146,31 @@ def _misplaced(stored: str, client: str, session_id: str) -> SourceFault:
     return SourceFault(Diagnostic("output-place", what, Span(session_id, 0)))
 
 
-def as_written(place: str, request: ConversionRequest) -> str:
-    """Return a session's place under the name it has in the form it is written in."""
+def as_written(location: str, request: ConversionRequest) -> str:
+    """Return a session's location under the name it has in the form it is written in."""
     if request.to != CANONICAL:
-        return place
-    folder, slash, name = place.rpartition("/")
+        return location
+    folder, slash, name = location.rpartition("/")
     return folder + slash + _fitting(os.path.splitext(name)[0] + CANONICAL_SUFFIX)
 
 
-def apart(place: str, session_id: str) -> str:
-    """Return a place in the same folder that is a session's own; patterns of the client that fit the one fit both."""
-    folder, slash, name = place.rpartition("/")
+def apart(location: str, session_id: str) -> str:
+    """Return a location in the same folder that is a session's own; a pattern of the client that fits one fits both."""
+    folder, slash, name = location.rpartition("/")
     stem, suffix = _split(name)
     return folder + slash + _nameable(f"{stem}-{_one_name(session_id)}{suffix}")
 
 
-def inside(target: Path, place: Path) -> Path:
-    """Return a place below a directory; raise SourceFault where a link in that directory leads out of it."""
+def inside(target: Path, location: Path) -> Path:
+    """Return a location below a directory; raise SourceFault where a link in that directory leads out of it."""
     folder = str(target)
-    for name in place.relative_to(target).parts[:-1]:
+    for name in location.relative_to(target).parts[:-1]:
         folder = os.path.join(folder, name)
         if os.path.islink(folder) and not _leads_into(folder, target):
             what = f"the link `{folder}` leads out of `{target}`; nothing was written there"
             help = "name another directory with -o"
-            raise SourceFault(Diagnostic("output-place", what, Span(str(place), 0), help=help))
-    return place
+            raise SourceFault(Diagnostic("output-place", what, Span(str(location), 0), help=help))
+    return location
 
 
 def _leads_into(link: str, target: Path) -> bool:
@@ -177,10 +178,10 @@ def _leads_into(link: str, target: Path) -> bool:
     return os.path.commonpath((base, os.path.realpath(link))) == base
 
 
-def safe_beside(place: Path, name: str) -> Path:
+def safe_beside(location: Path, name: str) -> Path:
     """Return the path of a file beside the session; names are data and cannot leave the session's folder."""
-    parts = _steps(name.replace("{stem}", place.stem))  # a stem is data too
-    return inside(place.parent, place.parent.joinpath(*map(_nameable, parts)))
+    parts = _steps(name.replace("{stem}", location.stem))  # a stem is data too
+    return inside(location.parent, location.parent.joinpath(*map(_nameable, parts)))
 
 
 def _steps(text: str) -> list[str]:

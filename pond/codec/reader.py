@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import xxhash
 
+from pond.codec.document import is_document_name
 from pond.codec.facts import filled_in, gather, own_id, project_of
 from pond.codec.paths import beside
 from pond.codec.registry import Adapter
 from pond.codec.report import Report
-from pond.codec.source import Block, Source, whole_line
+from pond.codec.source import LineBlock, Source, whole_line
 from pond.diagnostics.diagnostic import SourceFault
 from pond.lang.context import NO_PROJECT, Reading
 from pond.lang.runtime import LISTED
@@ -35,7 +36,7 @@ from pond.model.json_text import (
 )
 from pond.model.marks import AS, FILE, MAP, POND, SEQ
 
-if TYPE_CHECKING:  # a conversion takes no mark
+if TYPE_CHECKING:  # a conversion takes no checkpoint
     from pond.codec.prompts import Prompts
 
 _NUMBERS = (int, float, Numeral)
@@ -98,7 +99,7 @@ class SessionReading(Reading):
             return True
         return self.seen.setdefault(hash(message_id), self.place) == self.place
 
-    def offset_of(self, message_id: str) -> int:
+    def place_of(self, message_id: str) -> int:
         """Return where the record with this message id stands in the source."""
         return self.seen[hash(message_id)]
 
@@ -166,7 +167,7 @@ class SessionReader:
         source: Source,
         report: Report,
         project: str | None = None,
-        marks: bool = False,
+        checkpointed: bool = False,
         known: JsonObject | None = None,
     ) -> None:
         self.adapter, self.source, self.report = adapter, source, report
@@ -175,8 +176,8 @@ class SessionReader:
         self._facts = self.session if known is None else filled_in(known, self.session)
         self.context = SessionReading(self._facts, source, report)
         self.basis = self._basis()
-        self.marks = marks
-        if marks:
+        self.checkpointed = checkpointed
+        if checkpointed:
             self.context.calls = Calls()
         self.observer = adapter.observer()
         self.taken, self.ended = 0, False  # how many records, and whether these are all
@@ -202,7 +203,7 @@ class SessionReader:
         others: list[tuple[str, Path]] = []
         values: JsonObject = {}
         for name, path in beside(self.source.path, self.adapter.module.BESIDE) if self.source.path else ():
-            if path.suffix == ".json":
+            if is_document_name(path.name):
                 try:
                     values[name] = decode(path.read_bytes().strip(), _ignore)
                     continue
@@ -230,14 +231,14 @@ class SessionReader:
         carried = context.carried
         decoded, limit = source.take_values(), MAX_TEXT
         seq = self.taken
-        for first, offsets, block in self._blocks():
-            for number, offset, line in zip(count(first), offsets, block, strict=False):
-                context.place = offset
+        for first, places, block in self._blocks():
+            for number, place, line in zip(count(first), places, block, strict=False):
+                context.place = place
                 context.number = number
                 context.line = line
                 context.seq = seq
                 # What was decoded to see whose file it is need not be decoded again.
-                if not decoded or (record := decoded.pop(offset, NOT_PLAIN)) is NOT_PLAIN:
+                if not decoded or (record := decoded.pop(place, NOT_PLAIN)) is NOT_PLAIN:
                     record = decode_plain(line)
                 elif line[-2:] != b"}\n":
                     record = NOT_PLAIN
@@ -293,7 +294,7 @@ class SessionReader:
         """
         try:
             value = self.context.decode()
-            if cut and self.marks and type(value) in _NUMBERS:
+            if cut and self.checkpointed and type(value) in _NUMBERS:
                 # Of all JSON text only a number can go on and be another: `1` may become `1.5`.
                 raise NotJson("source-not-json", "cut off: a number without a line end behind it may go on")
             return value
@@ -306,16 +307,16 @@ class SessionReader:
         self.fault = self.context.number
         self.report.error(error.code, str(error), self.source.name, self.fault)
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self) -> Iterator[LineBlock]:
         return self.source.blocks()
 
-    def place(self) -> tuple[int, int]:
-        """Return the offset and the line of the record being read."""
+    def reached(self) -> tuple[int, int]:
+        """Return the place and the line of the record being read."""
         return self.context.place, self.context.number
 
     def recall(self, message_id: str) -> list[JsonObject]:
         """Return the events of an earlier record again, read anew from where it stands."""
-        record = decode(self.source.line_at(self.context.offset_of(message_id)), _ignore)
+        record = decode(self.source.line_at(self.context.place_of(message_id)), _ignore)
         events: list[JsonObject] = self.adapter.module.read(record, _Again(self.context, message_id))
         return events
 

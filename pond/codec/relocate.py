@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pond.codec.registry import adapter, clients
 from pond.codec.relatives import lowering_of
 from pond.codec.report import Report
-from pond.codec.session import Origin, Session
+from pond.codec.session import SessionOrigin, SessionStream
 from pond.model.json_text import Json, JsonObject
 from pond.model.marks import PATH, marks_of
 
@@ -47,11 +47,11 @@ class Relocation:
         return {key: item if key in _NOT_MOVED else self.value(item) for key, item in event.items()}
 
 
-def relocated(session: Session, paths: tuple[tuple[str, str], ...], report: Report) -> Session:
+def relocated(session: SessionStream, paths: tuple[tuple[str, str], ...], report: Report) -> SessionStream:
     """Return the session as if it had run below the new directories."""
     way = Relocation(paths)
     row = way.event(session.row)
-    moved = _place_moved(session.row["source_agent"], session.row["project"], row["project"])
+    moved = _location_moved(session.row["source_agent"], session.row["project"], row["project"])
     marks = marks_of(row["options"])
     if type(marks.get(PATH)) is str:
         marks[PATH] = moved(marks[PATH])
@@ -61,34 +61,38 @@ def relocated(session: Session, paths: tuple[tuple[str, str], ...], report: Repo
             yield [way.event(event) for event in events]
         report.moved += way.changed
 
-    def others(session_id: str) -> Iterator[Session]:
+    def others(session_id: str) -> Iterator[SessionStream]:
         return (relocated(other, paths, report) for other in session.origin.others(session_id))
 
-    return Session(row, groups(), _Relocated(session.origin, way, others, moved))
+    return SessionStream(row, groups(), _Relocated(session.origin, way, others, moved))
 
 
-class _Relocated(Origin):
+class _Relocated(SessionOrigin):
     """Where a session comes from, with its paths moved. Its records are never taken as they stand."""
 
     def __init__(
-        self, origin: Origin, way: Relocation, others: Callable[[str], Iterator[Session]], moved: Callable[[str], str]
-    ) -> None:  # fmt: skip
+        self,
+        origin: SessionOrigin,
+        way: Relocation,
+        others: Callable[[str], Iterator[SessionStream]],
+        moved: Callable[[str], str],
+    ) -> None:
         self.checked, self._origin, self._way = origin.checked, origin, way
         self._others, self._moved = others, moved
-        self.place = origin.place
+        self.reached = origin.reached
 
     def recall(self, message_id: str) -> list[JsonObject]:
         return [self._way.event(event) for event in self._origin.recall(message_id)]
 
-    def others(self, session_id: str) -> Iterator[Session]:
+    def others(self, session_id: str) -> Iterator[SessionStream]:
         return self._others(session_id)
 
-    def moved(self, place: str) -> str:
-        return self._moved(place)
+    def moved(self, location: str) -> str:
+        return self._moved(location)
 
 
-def _place_moved(client: str, old: str, new: str) -> Callable[[str], str]:
-    """Return how a place in the client's layout changes, where the layout spells the directory."""
+def _location_moved(client: str, old: str, new: str) -> Callable[[str], str]:
+    """Return how a location in the client's layout changes, where the layout spells the directory."""
     module = lowering_of(adapter(client)) if client in clients() else None
     if module is None or old == new:
         return str
@@ -96,7 +100,7 @@ def _place_moved(client: str, old: str, new: str) -> Callable[[str], str]:
     if before is None:
         return str
 
-    def moved(place: str) -> str:
-        return "/".join(after if part == before else part for part in place.split("/"))
+    def moved(location: str) -> str:
+        return "/".join(after if part == before else part for part in location.split("/"))
 
     return moved

@@ -11,7 +11,7 @@ from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.span import Span
 
 if TYPE_CHECKING:  # most conversions lose nothing
-    from pond.codec.lineage import Member
+    from pond.codec.lineage import FamilyMember
     from pond.portable.loss import Losses
 
 # A broken file can have a fault on every line; each kind is shown this often per file and counted beyond.
@@ -19,12 +19,12 @@ MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Resume:
+class ResumeAdvice:
     """How to go on with a session in another client: where its file belongs, and with which command."""
 
     client: str
     home: str
-    place: str
+    location: str
     command: str
 
 
@@ -39,17 +39,17 @@ class Report:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     drift: Drift = field(default_factory=Drift)
     losses: list[Losses] = field(default_factory=list)  # one for each session that went to another client
-    resumes: list[Resume] = field(default_factory=list)  # how to go on with each
+    resumes: list[ResumeAdvice] = field(default_factory=list)  # how to go on with each
     moved: int = 0  # values in which a path got another name
-    members: list[Member] = field(default_factory=list)  # sessions that go to another client, with their families
+    members: list[FamilyMember] = field(default_factory=list)  # sessions that go to another client, with their families
     cut_off: tuple[str, str, int] | None = None  # code, file and line of a last line that has no line feed and no value
-    _places: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _indexes: dict[tuple[str, str, str], int] = field(default_factory=dict)
     _counts: dict[int, int] = field(default_factory=dict)
 
     def error(self, code: str, message: str, file: str, line: int = 0, path: str = "") -> None:
         """Record a fault; every error keeps its own line up to a limit, warnings of one kind are counted together."""
         key = (code, file, "" if _is_error(code) else f"{path}\0{message}")
-        seen = self._places.setdefault(key, len(self.diagnostics))
+        seen = self._indexes.setdefault(key, len(self.diagnostics))
         if seen == len(self.diagnostics) or (_is_error(code) and self._counts.get(seen, 1) < MOST_SHOWN):
             self.diagnostics.append(Diagnostic(code, message, Span(file, line), path=path))
             if seen == len(self.diagnostics) - 1:
@@ -63,17 +63,17 @@ class Report:
             return False
         code, file, line = self.cut_off
         self.cut_off = None
-        self._counts[self._places[code, file, ""]] -= 1
-        place = Span(file, line)
+        self._counts[self._indexes[code, file, ""]] -= 1
+        span = Span(file, line)
         for index, diagnostic in enumerate(self.diagnostics):
-            if (diagnostic.code, diagnostic.span) == (code, place):
+            if (diagnostic.code, diagnostic.span) == (code, span):
                 self._drop(index)
                 break
         return True
 
     def _drop(self, index: int) -> None:
         del self.diagnostics[index]
-        self._places = {key: at - (at > index) for key, at in self._places.items() if self._counts.get(at)}
+        self._indexes = {key: at - (at > index) for key, at in self._indexes.items() if self._counts.get(at)}
         self._counts = {at - (at > index): count for at, count in self._counts.items() if count}
 
     def nothing_found(self, inputs: Iterable[str]) -> None:

@@ -1,8 +1,8 @@
 """A session file that grew, read from where it grew: the rows are those of a reading of the whole file, or it refuses.
 
-A reading leaves a mark: what it remembered and the lake does not store. The next one begins there. What only the part
-before the mark can decide is never guessed: `NeedsWhole` is raised, and the caller reads the file as if there were no
-mark. Events that were given before that are right, so those already written need not be taken back.
+A reading leaves a checkpoint: what it remembered and the lake does not store. The next one begins there. What only the
+part before the checkpoint can decide is never guessed: `NeedsWhole` is raised, and the caller reads the file as if
+there were no checkpoint. Events that were given before that are right, so those already written need not be taken back.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ import xxhash
 from pond.codec.reader import Calls, SessionReader, SessionReading
 from pond.codec.registry import Adapter
 from pond.codec.report import Report
-from pond.codec.source import Block, Cursor, NeedsWhole, Source
+from pond.codec.source import Cursor, LineBlock, NeedsWhole, Source
 from pond.model.json_text import JsonObject
 
-_FORM = 3  # of a mark; one that was written in another form is not looked into
+_FORM = 3  # of a checkpoint; one that was written in another form is not looked into
 _OFFSETS = 2  # the form before, when every source was a file of lines: its cursor was called an offset
 _MOST_CALLS = 1_000
 _LONGEST_CALL = 400  # characters of an id and a name
-_EARLIER = -1  # the place of a record that stands before the mark
+_EARLIER = -1  # the place of a record that stands before the checkpoint
 _DIGEST = 16  # letters
 _DERIVED = re.compile(r"([0-9a-f]{16})\.([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Checkpoint:
     """Where a reading ended, and what it has to remember to go on there."""
 
     cursor: Cursor  # behind what was taken, for the source to go on from; a last line that was cut off is not taken
@@ -44,41 +44,43 @@ class Mark:
     prompts: JsonObject | None  # those that wait in the client's queue
 
     def as_json(self) -> JsonObject:
-        """Return the mark as a JSON value."""
+        """Return the checkpoint as a JSON value."""
         return {"form": _FORM} | {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
-    def from_json(cls, value: JsonObject) -> Mark:
-        """Return the mark that `as_json` made a value of; raise NeedsWhole for one of another form."""
+    def from_json(cls, value: JsonObject) -> Checkpoint:
+        """Return the checkpoint that `as_json` made a value of; raise NeedsWhole for one of another form."""
         fields = {name: field for name, field in value.items() if name != "form"}
         if value.get("form") == _OFFSETS:
             fields["cursor"] = fields.pop("offset")
         elif value.get("form") != _FORM:
-            raise NeedsWhole("the mark has another form")
+            raise NeedsWhole("the checkpoint has another form")
         return cls(**fields)
 
 
 @dataclass(frozen=True, slots=True)
-class Resume:
+class Continuation:
     """What is stored of a session whose file grew."""
 
-    mark: Mark
+    checkpoint: Checkpoint
     session_row: JsonObject
     known_ids: Iterable[str]  # of all messages stored for the session; more than the file gave do no harm
 
 
-def mark_of(reader: SessionReader) -> Mark | None:
-    """Return the mark of a reading that took all records; what is written anew as a whole has none."""
+def checkpoint_of(reader: SessionReader) -> Checkpoint | None:
+    """Return the checkpoint of a reading that took all records; what is written anew as a whole has none."""
     context, observer = reader.context, reader.observer
     ended = reader.source.cursor(reader.fault, context.place)
     if ended is None:
         return None
-    assert reader.ended, "a mark is taken after the last record"
-    assert isinstance(context.calls, Calls), "the reader was not told that it marks"
+    assert reader.ended, "a checkpoint is taken after the last record"
+    assert isinstance(context.calls, Calls), "the reader was not told that a checkpoint is taken"
     cursor, lines = ended
     state = observer.state() if observer is not None else None
     prompts = reader.prompts.state() if reader.prompts is not None else None
-    return Mark(cursor, lines, reader.taken, context.derived(), reader.basis, _open(context.calls), state, prompts)
+    return Checkpoint(
+        cursor, lines, reader.taken, context.derived(), reader.basis, _open(context.calls), state, prompts
+    )
 
 
 def _open(calls: Calls) -> dict[str, str]:
@@ -92,42 +94,42 @@ def _open(calls: Calls) -> dict[str, str]:
 
 
 class ResumedReader(SessionReader):
-    """The records of a session after a mark, ready to be streamed; then, again, the files beside the session.
+    """The records of a session after a checkpoint, ready to be streamed; then, again, the files beside the session.
 
     The head of the file is looked at all the same: a young session may have learnt its project, its start or its
     parent only now. Where that changes how records are read, the whole file is read again.
     """
 
     def __init__(
-        self, adapter: Adapter, source: Source, report: Report, project: str | None, resume: Resume
+        self, adapter: Adapter, source: Source, report: Report, project: str | None, continuation: Continuation
     ) -> None:  # fmt: skip
         if source.cursor(0, 0) is None:
             raise NeedsWhole("a document, or what is compressed, is written anew as a whole")
-        super().__init__(adapter, source, report, project, known=resume.session_row)
-        self._mark = mark = resume.mark
-        self.marks = True
-        if self.basis != mark.basis:
+        super().__init__(adapter, source, report, project, known=continuation.session_row)
+        self._checkpoint = checkpoint = continuation.checkpoint
+        self.checkpointed = True
+        if self.basis != checkpoint.basis:
             raise NeedsWhole("the session's facts, or the mapping, are not those of the earlier reading")
-        source.take_values()  # they stand before the mark
-        self.context = ResumedReading(self._facts, source, report, resume)
-        self.taken = mark.records
-        for memory, state in ((self.observer, mark.observer), (self.prompts, mark.prompts)):
+        source.take_values()  # they stand before the checkpoint
+        self.context = ResumedReading(self._facts, source, report, continuation)
+        self.taken = checkpoint.records
+        for memory, state in ((self.observer, checkpoint.observer), (self.prompts, checkpoint.prompts)):
             try:
                 if memory is not None:
                     memory.restore(state or {})
             except (KeyError, TypeError, ValueError):
                 raise NeedsWhole("what is to be remembered is not what was, or it was too much") from None
 
-    def _blocks(self) -> Iterator[Block]:
-        return self.source.after(self._mark.cursor, self._mark.lines)
+    def _blocks(self) -> Iterator[LineBlock]:
+        return self.source.after(self._checkpoint.cursor, self._checkpoint.lines)
 
 
 class _OpenCalls(Calls):
-    """The calls that waited for a result at the mark, and those met since."""
+    """The calls that waited for a result at the checkpoint, and those met since."""
 
     def get(self, call: str, default: Any = None) -> Any:
         if call not in self:
-            raise NeedsWhole("a tool result belongs to a call that came before the mark")
+            raise NeedsWhole("a tool result belongs to a call that came before the checkpoint")
         return super().get(call, default)
 
 
@@ -144,14 +146,14 @@ def _made_from(message_id: str) -> tuple[bytes, int] | None:
 
 
 class ResumedReading(SessionReading):
-    """A session being read from a mark on: knows which ids came before it, not where."""
+    """A session being read from a checkpoint on: knows which ids came before it, not where."""
 
-    def __init__(self, session: JsonObject, source: Source, report: Report, resume: Resume) -> None:
+    def __init__(self, session: JsonObject, source: Source, report: Report, continuation: Continuation) -> None:
         super().__init__(session, source, report)
-        self.calls = _OpenCalls(resume.mark.calls)
-        self._before = resume.mark.derived
+        self.calls = _OpenCalls(continuation.checkpoint.calls)
+        self._before = continuation.checkpoint.derived
         self._undecided: set[bytes] = set()  # digests of ids that this file may have made, or another one
-        self._know(resume.known_ids)
+        self._know(continuation.known_ids)
 
     def _know(self, ids: Iterable[str]) -> None:
         known = [*ids]
@@ -172,18 +174,18 @@ class ResumedReading(SessionReading):
         self._derived_again.update({digest: count for digest, count in counts.items() if count > 1})
 
     def identify(self, own: str, record: JsonObject) -> str | None:
-        self.offset_of(own)
+        self.place_of(own)
         return super().identify(own, record)
 
-    def offset_of(self, message_id: str) -> int:
-        place = super().offset_of(message_id)
+    def place_of(self, message_id: str) -> int:
+        place = super().place_of(message_id)
         if place == _EARLIER:
-            raise NeedsWhole("the id of a record came before the mark")
+            raise NeedsWhole("the id of a record came before the checkpoint")
         return place
 
     def derive(self, record: JsonObject) -> str:
         if self._undecided and xxhash.xxh3_64_digest(self.text_of(record)) in self._undecided:
-            raise NeedsWhole("the content of a record without an id came before the mark")
+            raise NeedsWhole("the content of a record without an id came before the checkpoint")
         return super().derive(record)
 
     def derived(self) -> int:

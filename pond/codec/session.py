@@ -11,9 +11,9 @@ from pond.codec.writer import SideFile
 from pond.model.json_text import JsonObject
 
 if TYPE_CHECKING:  # most conversions need neither
-    from pond.codec.lineage import Member
+    from pond.codec.lineage import FamilyMember
     from pond.codec.reader import SessionReading
-    from pond.codec.resume import Mark
+    from pond.codec.resume import Checkpoint
 
 Groups = Iterator[list[JsonObject]]
 
@@ -23,30 +23,30 @@ def _nowhere() -> tuple[int, int]:
     return 0, 0
 
 
-class Origin(ABC):
+class SessionOrigin(ABC):
     """Where a session comes from. Each kind of source answers what it can."""
 
     checked = True  # its events come from a reader; canonical text may hold anything
     reading: SessionReading | None = None  # where the records are read from the client's own source
     back = False  # they go back to the client they came from, unproved
     # How far the source is read, and the line of the record being read. A value: it is asked once a record.
-    place: Callable[[], tuple[int, int]] = staticmethod(_nowhere)
+    reached: Callable[[], tuple[int, int]] = staticmethod(_nowhere)
 
     @abstractmethod
     def recall(self, message_id: str) -> list[JsonObject]:
         """Return the events of an earlier message again."""
 
-    def others(self, session_id: str) -> Iterator[Session]:
+    def others(self, session_id: str) -> Iterator[SessionStream]:
         """Yield the session with this id of the same store, where it is there."""
         return iter(())
 
-    def mark(self) -> Mark | None:
+    def checkpoint(self) -> Checkpoint | None:
         """Return where a later reading can go on, when all groups are read; None where it has to begin anew."""
         return None
 
-    def moved(self, place: str) -> str:
-        """Return what becomes of a place in the client's layout, where a directory got another name."""
-        return place
+    def moved(self, location: str) -> str:
+        """Return what becomes of a location in the client's layout, where a directory got another name."""
+        return location
 
 
 class Leaving(Protocol):
@@ -57,14 +57,14 @@ class Leaving(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class SessionStream:
     """A session on its way."""
 
     row: JsonObject
     groups: Groups
-    origin: Origin
+    origin: SessionOrigin
     leaving: Leaving | None = None  # where it goes to another client than its own
-    member: Member | None = None  # of a family that has to be known before the session is put in its place
+    member: FamilyMember | None = None  # of a family that has to be known before the session is put at its location
 
     @property
     def foreign(self) -> bool:

@@ -3,7 +3,8 @@
 A source holds the records of one session, or canonical text. Nothing above it knows a byte offset or a suffix
 (adapter-transport-agnostic-seam): a place is a number that only its source understands, and so is a cursor. Records are
 JSON text here, one line each: the fast roads of the engine compare and pass on text. `codec/lines.py`,
-`codec/document.py` and `codec/kept.py` implement it; the last one serves what an adapter brings along in its folder.
+`codec/document.py` and `codec/client_store.py` implement it; the last one serves what an adapter brings along in its
+folder.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ BLANK = b"\r\n \t"
 
 
 # The number of its first line, the place of each (and more), and the lines.
-Block = tuple[int, Iterable[int], list[bytes]]
+LineBlock = tuple[int, Iterable[int], list[bytes]]
 Cursor = Json  # where a reading ended; only the source that gave it understands it
 
 
@@ -59,7 +60,7 @@ class Source(Protocol):
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
         """Yield (place, line number, text) for every line that is not blank; the text ends with its line feed."""
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[LineBlock]:
         """Yield the lines as they are, many at a time; `whole_line` says what `lines` makes of each."""
 
     def line_at(self, place: int) -> bytes:
@@ -87,7 +88,7 @@ class Source(Protocol):
         written is taken when it is complete. None where a later reading has to begin anew.
         """
 
-    def after(self, cursor: Cursor, lines: int) -> Iterator[Block]:
+    def after(self, cursor: Cursor, lines: int) -> Iterator[LineBlock]:
         """Yield the lines after a cursor, which so many lines precede; raise NeedsWhole where it leads nowhere."""
 
 

@@ -13,7 +13,7 @@ from pond.codec.output import HeldFile, release
 from pond.codec.placing import date_file, inside, layout, list_session, refuse_empty, safe_beside, seconds
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
-from pond.codec.session import Session
+from pond.codec.session import SessionStream
 from pond.codec.writer import SideFile
 from pond.codec.writing import write_session
 
@@ -23,7 +23,7 @@ class Staged:
     """One session's files, and where they belong."""
 
     name: str  # of its input
-    place: str  # below the target
+    location: str  # below the target
     file: Path
     beside: list[tuple[str, Path]]
     listed: list[SideFile]  # lines for a list that the client keeps of its sessions
@@ -32,33 +32,33 @@ class Staged:
 
     def put(self, target: Path, report: Report) -> None:
         """Give the files their names; raise SourceFault where another file has one of them."""
-        place = target / self.place
-        self.put_at(inside(target, place), report)
+        location = target / self.location
+        self.put_at(inside(target, location), report)
 
-    def put_at(self, place: Path, report: Report) -> None:
-        """Give the session file the name `place`, and those beside it theirs."""
-        release(self.file, place)
+    def put_at(self, location: Path, report: Report) -> None:
+        """Give the session file the name `location`, and those beside it theirs."""
+        release(self.file, location)
         for name, file in self.beside:
-            release(file, safe_beside(place, name))
+            release(file, safe_beside(location, name))
         if self.listed:
-            list_session(place, self.listed, self.in_layout, report)
-        date_file(place, self.date)
+            list_session(location, self.listed, self.in_layout, report)
+        date_file(location, self.date)
 
 
 def stage_session(
-    session: Session, request: ConversionRequest, place: str, stage: Path, report: Report, name: str,
+    session: SessionStream, request: ConversionRequest, location: str, stage: Path, report: Report, name: str,
     dated: Callable[[], float | None],
 ) -> Staged:  # fmt: skip
     """Write a session, and what belongs beside it, into the folder `stage`."""
-    with HeldFile(stage, place) as (out, file):
+    with HeldFile(stage, location) as (out, file):
         written = write_session(session, request.to, out, report, name)
         refuse_empty(out, session.row["id"], name)
     beside = []
     for extra in written.beside:
         if not extra.shared:
-            with HeldFile(stage, place) as (out, other):
+            with HeldFile(stage, location) as (out, other):
                 out.write(extra.data)
             beside.append((extra.name, other))
     listed = [extra for extra in written.beside if extra.shared]
     date = seconds(written.time) if session.foreign else dated()
-    return Staged(name, place, file, beside, listed, layout(session, request), date)
+    return Staged(name, location, file, beside, listed, layout(session, request), date)

@@ -47,8 +47,8 @@ def told(error: Exception, name: str) -> tuple[Diagnostic, ...]:
 def _brief(error: Exception) -> str:
     """Return an error in one line that a developer can use and a terminal can show."""
     text = " ".join("".join(c if c.isprintable() else " " for c in str(error)).split())[:_LONGEST]
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    line = f" ({os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno})" if place is not None else ""
+    raised = error.__traceback__
+    while raised is not None and raised.tb_next is not None:
+        raised = raised.tb_next
+    line = f" ({os.path.basename(raised.tb_frame.f_code.co_filename)}:{raised.tb_lineno})" if raised is not None else ""
     return f"{type(error).__name__}{': ' if text else ''}{text}{line}"

@@ -14,16 +14,17 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from pond.codec.client_store import OpenSession, sessions_in
+from pond.codec.detect import detect
 from pond.codec.document import DOCUMENT
-from pond.codec.finding import Found
-from pond.codec.kept import OpenSession, held_by
+from pond.codec.finding import FoundSource
 from pond.codec.openfile import OpenFile
 from pond.codec.opening import Input, open_input
 from pond.codec.paths import beside
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
-from pond.codec.session import Session
+from pond.codec.session import SessionStream
 from pond.codec.source import Opened
 from pond.codec.surprise import contained
 from pond.codec.writer import SideFile
@@ -46,7 +47,7 @@ class Verdict:
     report: Report = field(default_factory=Report)
 
 
-def verify_job(job: Found, client: str | None = None, project: str | None = None) -> Verdict:
+def verify_job(job: FoundSource, client: str | None = None, project: str | None = None) -> Verdict:
     """Take one file through canonical and back and compare every record; differences are in the report."""
     verdict = Verdict()
     report = verdict.report
@@ -56,7 +57,7 @@ def verify_job(job: Found, client: str | None = None, project: str | None = None
     return verdict
 
 
-def _verify(job: Found, opened: Opened, request: ConversionRequest, verdict: Verdict) -> None:
+def _verify(job: FoundSource, opened: Opened, request: ConversionRequest, verdict: Verdict) -> None:
     report = verdict.report
     source = open_input(opened, request, report)
     verdict.client = source.client
@@ -79,21 +80,27 @@ def _verify(job: Found, opened: Opened, request: ConversionRequest, verdict: Ver
 def _opened_again(path: str, source: Input) -> Opened:
     """Return what was restored, open: a file, or the one session of a store."""
     if source.source.key:
-        ((key, _),) = held_by(source.client, Path(path))
+        ((key, _),) = sessions_in(source.client, Path(path))
         return OpenSession(source.client, Path(path), key, path)
     return OpenFile(open(path, "rb"), path, None)
 
 
 def compare(path: Path, verdict: Verdict, restored: BinaryIO, side: list[SideFile], *, further: bool) -> None:
     """Compare a file, and those beside it, with what was restored of it; `further`, that goes on after its end."""
-    form = DOCUMENT if path.suffix == ".json" else ""
-    with contained(verdict.report, str(path)), Found(path, str(path)).open() as opened:
+    with contained(verdict.report, str(path)), FoundSource(path, str(path)).open() as opened:
+        form = _form(opened)
         left, right = _strict(opened, form), _strict(OpenFile(restored, str(path), None), form)
         _compare(str(path), left, right, verdict, further=further)
         _compare_side(path, verdict.client, side, verdict.report)
 
 
-def _again(middle: BinaryIO, name: str, report: Report) -> Iterator[Session]:
+def _form(opened: Opened) -> str:
+    """Return the form of the records that a client recognises; the likeliest where none does."""
+    sources = [*opened.sources(Report())]
+    return next((source for source in sources if detect(source) is not None), sources[0]).form
+
+
+def _again(middle: BinaryIO, name: str, report: Report) -> Iterator[SessionStream]:
     return open_input(OpenFile(middle, name, None), ConversionRequest(CANONICAL, CANONICAL), report).sessions
 
 

@@ -10,7 +10,7 @@ from pond.codec.forms import whole_form
 from pond.codec.reader import SessionReading
 from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
-from pond.codec.session import Session, Written
+from pond.codec.session import SessionStream, Written
 from pond.codec.writer import NO_RECORD, SessionWriter, SideFile
 from pond.config.process import gc_paused
 from pond.model.json_text import Json, NotJson, encode_line, encode_plain
@@ -24,7 +24,7 @@ def _no_tick(done: int) -> None:
 
 
 def write_session(
-    session: Session, to: str, out: BinaryIO, report: Report, name: str, progress: Tick = _no_tick
+    session: SessionStream, to: str, out: BinaryIO, report: Report, name: str, progress: Tick = _no_tick
 ) -> Written:  # fmt: skip
     """Write a session in the form that the target has; return what belongs beside it."""
     if to == CANONICAL:
@@ -33,7 +33,7 @@ def write_session(
     return (write_foreign if session.foreign else write_native)(session, out, report, name, progress)
 
 
-def write_canonical(session: Session, out: BinaryIO, progress: Tick = _no_tick) -> None:
+def write_canonical(session: SessionStream, out: BinaryIO, progress: Tick = _no_tick) -> None:
     """Write a session as canonical JSONL: the row, then every message followed by its parts."""
     write, origin = out.write, session.origin
     write(encode_line(session.row))
@@ -44,11 +44,11 @@ def write_canonical(session: Session, out: BinaryIO, progress: Tick = _no_tick) 
             for event in events:
                 write(encode_line(event))
             if not number & _TICK_EVERY:
-                progress(origin.place()[0])
+                progress(origin.reached()[0])
 
 
 def write_native(
-    session: Session, out: BinaryIO, report: Report, name: str, progress: Tick = _no_tick
+    session: SessionStream, out: BinaryIO, report: Report, name: str, progress: Tick = _no_tick
 ) -> Written:  # fmt: skip
     """Write a session's records as its client has them; return what belongs beside them."""
     owner = adapter(session.row["source_agent"])
@@ -65,7 +65,7 @@ def write_native(
 
 
 def write_foreign(
-    session: Session, out: BinaryIO, report: Report, name: str, progress: Tick = _no_tick
+    session: SessionStream, out: BinaryIO, report: Report, name: str, progress: Tick = _no_tick
 ) -> Written:  # fmt: skip
     """Write a session's records as another client has them; raise SourceFault where they say or keep too little."""
     assert session.leaving is not None
@@ -75,14 +75,14 @@ def write_foreign(
 
 
 def _write_lines(
-    session: Session, writer: SessionWriter, out: BinaryIO, report: Report, name: str, progress: Tick,
+    session: SessionStream, writer: SessionWriter, out: BinaryIO, report: Report, name: str, progress: Tick,
     beside: list[SideFile], back: SessionReading | None,
 ) -> None:  # fmt: skip
     """Write one line for each record; files among them are put `beside`.
 
     A record on its way `back` is proved where its line is not as long as the one it was read from.
     """
-    write, record_of, place = out.write, writer.record, session.origin.place
+    write, record_of, reached = out.write, writer.record, session.origin.reached
     with gc_paused():
         for number, events in enumerate(session.groups):
             if type(value := record_of(events)) is SideFile:
@@ -94,9 +94,9 @@ def _write_lines(
                         back.prove()  # as long as its line, no key can have stood in it twice
                     write(encode_line(value) if text is None else text)
                 except NotJson as error:
-                    report.error(error.code, str(error), name, place()[1])
+                    report.error(error.code, str(error), name, reached()[1])
             if not number & _TICK_EVERY:
-                progress(place()[0])
+                progress(reached()[0])
 
 
 def _without(beside: list[SideFile], values: Iterator[Json | SideFile]) -> Iterator[Json]:

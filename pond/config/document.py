@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pond.config.lines import key_lines
-from pond.config.places import NAMED_FILE, config_file
+from pond.config.locations import NAMED_FILE, config_file
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.span import Span
 

@@ -20,14 +20,14 @@ class Unfit(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PathBase:
     """Where a value was written, as far as paths go: what `~` means there and where relative paths begin."""
 
     home: Path | None
     folder: Path
 
 
-class Kind(ABC):
+class SettingKind(ABC):
     """One kind of value."""
 
     @property
@@ -40,31 +40,31 @@ class Kind(ABC):
         return text
 
     @abstractmethod
-    def check(self, value: object, place: Place) -> object:
+    def check(self, value: object, base: PathBase) -> object:
         """Return the value in the form settings have, or raise Unfit."""
 
 
-class Text(Kind):
+class Text(SettingKind):
     """Any text with something in it."""
 
     expected = "text that is not empty"
 
-    def check(self, value: object, place: Place) -> str:
+    def check(self, value: object, base: PathBase) -> str:
         """Return the text unchanged."""
         return _text(value)
 
 
-class Location(Kind):
+class Location(SettingKind):
     """A directory of this machine or of an object store."""
 
     expected = "a path, or an address that begins with file:///, s3://, gs:// or az://"
 
-    def check(self, value: object, place: Place) -> str:
+    def check(self, value: object, base: PathBase) -> str:
         """Return an absolute path, or the address without a slash at its end."""
         text = _text(value)
         address = _ADDRESS.fullmatch(text)
         if address is None:
-            return _local(text, place)
+            return _local(text, base)
         scheme, rest = address["scheme"].lower(), address["rest"].rstrip("/")
         if not rest or not (scheme == "file" if rest.startswith("/") else scheme in _BUCKETS):
             raise Unfit
@@ -72,7 +72,7 @@ class Location(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Count(Kind):
+class Count(SettingKind):
     """A whole number between two bounds, both allowed."""
 
     least: int
@@ -89,7 +89,7 @@ class Count(Kind):
         except ValueError:
             return text
 
-    def check(self, value: object, place: Place) -> int:
+    def check(self, value: object, base: PathBase) -> int:
         """Return the number."""
         if type(value) is not int or not self.least <= value <= self.most:
             raise Unfit
@@ -97,7 +97,7 @@ class Count(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Number(Kind):
+class Number(SettingKind):
     """A number above one bound and at most another."""
 
     above: float
@@ -114,14 +114,14 @@ class Number(Kind):
         except ValueError:
             return text
 
-    def check(self, value: object, place: Place) -> float:
+    def check(self, value: object, base: PathBase) -> float:
         """Return the number as a float; NaN lies between no bounds."""
         if isinstance(value, bool) or not isinstance(value, int | float) or not self.above < value <= self.most:
             raise Unfit
         return float(value)
 
 
-class Texts(Kind):
+class Texts(SettingKind):
     """Several texts."""
 
     expected = "an array of texts that are not empty"
@@ -131,13 +131,13 @@ class Texts(Kind):
         """Cut at the separator; nothing between two separators is no item."""
         return [item.strip() for item in text.split(self.separator) if item.strip()]
 
-    def check(self, value: object, place: Place) -> tuple[str, ...]:
+    def check(self, value: object, base: PathBase) -> tuple[str, ...]:
         """Return the items in their order."""
         if not isinstance(value, list | tuple):
             raise Unfit
-        return tuple(self.item(each, place) for each in value)
+        return tuple(self.item(each, base) for each in value)
 
-    def item(self, value: object, place: Place) -> str:
+    def item(self, value: object, base: PathBase) -> str:
         """Return one item, or raise Unfit."""
         return _text(value)
 
@@ -148,17 +148,17 @@ class Paths(Texts):
     expected = "an array of paths"
     separator = os.pathsep
 
-    def item(self, value: object, place: Place) -> str:
+    def item(self, value: object, base: PathBase) -> str:
         """Return the path, absolute."""
-        return _local(_text(value), place)
+        return _local(_text(value), base)
 
 
-class Option(Kind):
+class Option(SettingKind):
     """One option for a library that takes text; `true` and `5` may be written without quotes."""
 
     expected = "text, a whole number, true or false"
 
-    def check(self, value: object, place: Place) -> str:
+    def check(self, value: object, base: PathBase) -> str:
         """Return the option as the text it stands for."""
         match value:
             case bool():
@@ -170,13 +170,13 @@ class Option(Kind):
         raise Unfit
 
 
-class Options(Kind):
+class OptionTable(SettingKind):
     """A table whose names are not ours: each is handed on as it is."""
 
     expected = "a table of options, each text, a whole number, true or false"
     option: ClassVar[Option] = Option()
 
-    def check(self, value: object, place: Place) -> NoReturn:
+    def check(self, value: object, base: PathBase) -> NoReturn:
         """Refuse what is no table; a table is taken apart, so that a fault names the line of its own option."""
         raise Unfit
 
@@ -187,16 +187,16 @@ def _text(value: object) -> str:
     return value
 
 
-def _local(text: str, place: Place) -> str:
-    """Return the absolute path that `text` means at `place`."""
+def _local(text: str, base: PathBase) -> str:
+    """Return the absolute path that `text` means at `base`."""
     if "\0" in text:
         raise Unfit
     if text == "~" or text.startswith("~/"):
-        if place.home is None:
+        if base.home is None:
             raise Unfit
-        text = f"{place.home}{text[1:]}"
+        text = f"{base.home}{text[1:]}"
     try:
-        return str((place.folder / os.path.expanduser(text)).absolute())
+        return str((base.folder / os.path.expanduser(text)).absolute())
     except OSError:  # a relative path, and the working directory is gone
         raise Unfit from None
 

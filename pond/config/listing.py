@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pond.config.kinds import Options
+from pond.config.kinds import OptionTable
 from pond.config.settings import SETTINGS, Settings
 
 MASK: Final = "***"
@@ -14,7 +14,7 @@ _SECRET: Final = ("secret", "key", "token", "password", "credential", "sas")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ShownSetting:
     """One setting: its value, how a person reads it, and where it came from."""
 
     name: str
@@ -23,13 +23,13 @@ class Row:
     source: str
 
 
-def rows(settings: Settings) -> Iterator[Row]:
+def rows(settings: Settings) -> Iterator[ShownSetting]:
     """Yield every setting in the order of its declaration, each option of a table on its own."""
     for path, setting in SETTINGS.items():
         value: Any = settings
         for name in path:
             value = getattr(value, name)
-        if isinstance(setting.kind, Options) and value:
+        if isinstance(setting.kind, OptionTable) and value:
             yield from (_row(f"{setting.name}.{name}", _masked(name, value[name]), "", settings) for name in value)
         else:
             yield _row(setting.name, value, setting.unset, settings)
@@ -45,8 +45,8 @@ def as_text(value: Any, unset: str) -> str:
     return str(value)
 
 
-def _row(name: str, value: Any, unset: str, settings: Settings) -> Row:
-    return Row(name, value, as_text(value, unset), settings.sources[name])
+def _row(name: str, value: Any, unset: str, settings: Settings) -> ShownSetting:
+    return ShownSetting(name, value, as_text(value, unset), settings.sources[name])
 
 
 def _masked(name: str, value: str) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pond.config.document import Document, read_document
-from pond.config.kinds import Kind, Options, Place, Unfit, describe, printable
-from pond.config.places import NAMED_FILE, default_lake, home
+from pond.config.kinds import OptionTable, PathBase, SettingKind, Unfit, describe, printable
+from pond.config.locations import NAMED_FILE, default_lake, home
 from pond.config.settings import PREFIX, SETTINGS, TABLES, Setting, Settings, build
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.span import Span
@@ -39,7 +39,7 @@ def load(flags: Mapping[str, object] | None = None, environ: Mapping[str, str] =
     `flags` has values by setting name (`sync.interval`); None stands for a flag that was not given.
     """
     document = read_document(environ)
-    here = Place(home(environ), Path())
+    here = PathBase(home(environ), Path())
     found: dict[_KeyPath, _Found] = {}
     faults: list[Diagnostic] = []
     for each in chain(_in_file(document, here), _in_environment(environ, here), _in_flags(flags or {}, here)):
@@ -58,7 +58,7 @@ def _put_together(found: Mapping[_KeyPath, _Found]) -> Settings:
     values = {path: each.value for path, each in found.items() if path in SETTINGS}
     sources: dict[str, str] = {}
     for path, setting in SETTINGS.items():
-        if not isinstance(setting.kind, Options):
+        if not isinstance(setting.kind, OptionTable):
             sources[setting.name] = found[path].source if path in found else "default"
             continue
         options = {option[-1]: each for option, each in sorted(found.items()) if option[:-1] == path}
@@ -73,33 +73,33 @@ def _put_together(found: Mapping[_KeyPath, _Found]) -> Settings:
 # --- pond.toml --------------------------------------------------------------------------------------------------------
 
 
-def _in_file(document: Document | None, here: Place) -> Iterator[_Found | Diagnostic]:
+def _in_file(document: Document | None, here: PathBase) -> Iterator[_Found | Diagnostic]:
     if document is not None:
-        yield from _in_table(document, (), document.table, Place(here.home, document.file.parent))
+        yield from _in_table(document, (), document.table, PathBase(here.home, document.file.parent))
 
 
 def _in_table(
-    document: Document, path: _KeyPath, table: Mapping[str, Any], place: Place
+    document: Document, path: _KeyPath, table: Mapping[str, Any], base: PathBase
 ) -> Iterator[_Found | Diagnostic]:
     for key, value in table.items():
         at = (*path, key)
         setting, span = SETTINGS.get(at), document.span(at)
-        if setting is not None and isinstance(setting.kind, Options) and isinstance(value, dict):
-            yield from _options(document, setting, value, place)
+        if setting is not None and isinstance(setting.kind, OptionTable) and isinstance(value, dict):
+            yield from _options(document, setting, value, base)
         elif setting is not None:
             source = f"{document.file.name}:{span.line}"
-            yield _checked(setting.kind, at, value, place, source, setting.name, span)
+            yield _checked(setting.kind, at, value, base, source, setting.name, span)
         elif at not in TABLES:
             known = map(_dotted, (*SETTINGS, *TABLES))
             yield _unknown(_dotted(at), next(iter(get_close_matches(_dotted(at), known, 1)), None), span)
         elif isinstance(value, dict):
-            yield from _in_table(document, at, value, place)
+            yield from _in_table(document, at, value, base)
         else:
             yield _unfit(_dotted(at), f"a table `[{_dotted(at)}]`", describe(value), span)
 
 
 def _options(
-    document: Document, setting: Setting, table: Mapping[str, Any], place: Place
+    document: Document, setting: Setting, table: Mapping[str, Any], base: PathBase
 ) -> Iterator[_Found | Diagnostic]:
     for name, value in table.items():
         at = (*setting.path, name)
@@ -107,7 +107,7 @@ def _options(
         if not name or name != name.lower():  # a variable's option is lower case, and must be able to replace this one
             yield _unknown(_dotted(at), _dotted((*setting.path, name.lower())) if name else None, span)
         else:
-            yield _checked(Options.option, at, value, place, f"{document.file.name}:{span.line}", _dotted(at), span)
+            yield _checked(OptionTable.option, at, value, base, f"{document.file.name}:{span.line}", _dotted(at), span)
 
 
 def _dotted(path: _KeyPath) -> str:
@@ -117,7 +117,7 @@ def _dotted(path: _KeyPath) -> str:
 # --- variables and flags ----------------------------------------------------------------------------------------------
 
 
-def _in_environment(environ: Mapping[str, str], here: Place) -> Iterator[_Found | Diagnostic]:
+def _in_environment(environ: Mapping[str, str], here: PathBase) -> Iterator[_Found | Diagnostic]:
     for variable, text in sorted(environ.items()):
         if not text or not variable.startswith(PREFIX):
             continue  # a variable that is set to nothing is as good as not set
@@ -128,15 +128,15 @@ def _in_environment(environ: Mapping[str, str], here: Place) -> Iterator[_Found 
             yield _unknown(variable, close)
 
 
-def _setting_of(variable: str) -> tuple[Kind, _KeyPath] | None:
+def _setting_of(variable: str) -> tuple[SettingKind, _KeyPath] | None:
     """Return what a variable sets: a setting, or one option of a table."""
     for setting in SETTINGS.values():
         option = variable.removeprefix(setting.variable)
-        if not isinstance(setting.kind, Options):
+        if not isinstance(setting.kind, OptionTable):
             if not option:
                 return setting.kind, setting.path
         elif option and option != variable and option == option.upper():
-            return Options.option, (*setting.path, option.lower())
+            return OptionTable.option, (*setting.path, option.lower())
     return None
 
 
@@ -148,8 +148,8 @@ def _nearly(variable: str) -> str | None:
     return next(iter(get_close_matches(variable, known, 1, _SLIP)), None)
 
 
-def _in_flags(flags: Mapping[str, object], here: Place) -> Iterator[_Found | Diagnostic]:
-    by_name = {each.name: each for each in SETTINGS.values() if not isinstance(each.kind, Options)}
+def _in_flags(flags: Mapping[str, object], here: PathBase) -> Iterator[_Found | Diagnostic]:
+    by_name = {each.name: each for each in SETTINGS.values() if not isinstance(each.kind, OptionTable)}
     for name, value in flags.items():
         setting = by_name[name]
         if value is not None:
@@ -161,12 +161,12 @@ def _in_flags(flags: Mapping[str, object], here: Place) -> Iterator[_Found | Dia
 
 
 def _checked(
-    kind: Kind, path: _KeyPath, value: object, place: Place, source: str, name: str, span: Span | None = None
+    kind: SettingKind, path: _KeyPath, value: object, base: PathBase, source: str, name: str, span: Span | None = None
 ) -> _Found | Diagnostic:
     try:
-        return _Found(path, kind.check(value, place), source)
+        return _Found(path, kind.check(value, base), source)
     except Unfit:
-        secret = kind is Options.option  # an option may be a password, whatever it is called
+        secret = kind is OptionTable.option  # an option may be a password, whatever it is called
         return _unfit(name, kind.expected, describe(value, secret), span)
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import Any, Final
 
-from pond.config.kinds import Count, Kind, Location, Number, Options, Paths, Text, Texts
+from pond.config.kinds import Count, Location, Number, OptionTable, Paths, SettingKind, Text, Texts
 
 PREFIX: Final = "POND_"
 
 
-def _about(kind: Kind, meaning: str, unset: str = "none") -> Mapping[str, object]:
+def _about(kind: SettingKind, meaning: str, unset: str = "none") -> Mapping[str, object]:
     """Return what a field cannot say itself; `unset` is how a person reads that nothing was set."""
     return {"kind": kind, "meaning": meaning, "unset": unset}
 
@@ -52,7 +52,9 @@ class Settings:
     )
     # Not in the repr: it holds keys.
     storage: dict[str, str] = field(
-        default_factory=dict, repr=False, metadata=_about(Options(), "Options for the object store, by its own names.")
+        default_factory=dict,
+        repr=False,
+        metadata=_about(OptionTable(), "Options for the object store, by its own names."),
     )
     sync: Sync = field(default_factory=Sync)
     ingest: Ingest = field(default_factory=Ingest)
@@ -64,7 +66,7 @@ class Setting:
     """One setting as declared."""
 
     path: tuple[str, ...]
-    kind: Kind
+    kind: SettingKind
     meaning: str
     unset: str
     default: object  # MISSING where it depends on the machine
@@ -77,7 +79,7 @@ class Setting:
     @property
     def variable(self) -> str:
         """The environment variable; for a table of options, what each option's variable begins with."""
-        return PREFIX + "_".join(self.path).upper() + ("_" if isinstance(self.kind, Options) else "")
+        return PREFIX + "_".join(self.path).upper() + ("_" if isinstance(self.kind, OptionTable) else "")
 
     @property
     def flag(self) -> str:

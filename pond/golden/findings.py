@@ -11,7 +11,7 @@ State: TypeAlias = Literal["added", "removed", "changed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StoredRow:
     """A stored row by its key: a part's is all four, a message's has no `message`, a session's is its id alone."""
 
     kind: str
@@ -29,8 +29,8 @@ class Row:
 class ChangedId:
     """A row that is stored under another key than before."""
 
-    old: Row
-    new: Row
+    old: StoredRow
+    new: StoredRow
     same_content: bool  # False: another row of the same kind stands where the old one stood
 
 
@@ -38,7 +38,7 @@ class ChangedId:
 class Flip:
     """A part whose words count as somebody else's than before."""
 
-    row: Row
+    row: StoredRow
     before: str
     after: str
     excerpt: str
@@ -48,7 +48,7 @@ class Flip:
 class FieldChange:
     """One value of a row that differs; `before` and `after` are short, for the eye."""
 
-    row: Row
+    row: StoredRow
     field: str
     before: str
     after: str
@@ -60,8 +60,8 @@ class RowChanges:
 
     before: int = 0
     after: int = 0
-    added: tuple[Row, ...] = ()
-    removed: tuple[Row, ...] = ()
+    added: tuple[StoredRow, ...] = ()
+    removed: tuple[StoredRow, ...] = ()
     changed_ids: tuple[ChangedId, ...] = ()
     flips: tuple[Flip, ...] = ()
     fields: tuple[FieldChange, ...] = ()

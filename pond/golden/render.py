@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pond.diagnostics.render import as_json
 from pond.golden.fields import visible
 from pond.golden.review import RULE, Breach, Review
-from pond.golden.sections import Code, Line, Prose, Section, sections_of
+from pond.golden.sections import Line, Prose, Section, Verbatim, sections_of
 from pond.model.json_text import JsonObject
 
 # What a comment may hold on the usual hosts is 65536 characters.
@@ -78,7 +78,7 @@ def _marked(line: Iterable[str]) -> str:
 
 
 def _segment(segment: str) -> str:
-    if isinstance(segment, Code):
+    if isinstance(segment, Verbatim):
         return _fenced(visible(segment))
     return _MARKS.sub(r"\\\1", visible(segment)) if isinstance(segment, Prose) else segment
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pond.golden.acknowledged import ALL_ROWS, Acknowledgement, Change
-from pond.golden.findings import Comparison, Row
+from pond.golden.findings import Comparison, StoredRow
 
 RULE = "adapter-integrity-additive-sync"
 
@@ -18,8 +18,8 @@ class Breach:
 
     case: str
     change: Change
-    row: Row
-    new: Row | None = None
+    row: StoredRow
+    new: StoredRow | None = None
     because: str = ""  # why it is meant, where it is acknowledged
     outlived: bool = False  # an entry for all rows of the case exists, but it is older than the base
 

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from typing import TypeAlias
 
 from pond.golden.fields import changed_fields, excerpt
-from pond.golden.findings import ChangedId, FieldChange, Flip, Row, RowChanges
+from pond.golden.findings import ChangedId, FieldChange, Flip, RowChanges, StoredRow
 from pond.model.equal import same
 from pond.model.json_text import JsonObject
 
@@ -43,12 +43,12 @@ def read_rows(content: bytes) -> list[JsonObject]:
     return events
 
 
-def row_of(event: JsonObject) -> Row:
+def row_of(event: JsonObject) -> StoredRow:
     """Return the row an event is stored as."""
     names = ("session_id", "message_id")
     session, message = (value if type(value := event.get(name)) is str else "" for name in names)
     what = event.get("role", event.get("type", ""))
-    return Row(event["kind"], event["id"], session, message, what if type(what) is str else "")
+    return StoredRow(event["kind"], event["id"], session, message, what if type(what) is str else "")
 
 
 def compare_rows(before: Sequence[JsonObject], after: Sequence[JsonObject]) -> RowChanges:
@@ -89,7 +89,7 @@ def _without(rows: _Rows, others: Iterable[_Key]) -> _Rows:
     return {key: event for key, event in rows.items() if key not in left_out}
 
 
-def _rows(rows: _Rows) -> tuple[Row, ...]:
+def _rows(rows: _Rows) -> tuple[StoredRow, ...]:
     return tuple(row_of(event) for event in rows.values())
 
 

@@ -10,14 +10,23 @@ from typing import TypeAlias, TypeVar
 
 from pond.diagnostics.render import one_line
 from pond.golden.acknowledged import FILE
-from pond.golden.findings import CaseChange, ChangedId, FieldChange, Flip, LossChange, OutputChange, Row, RowChanges
+from pond.golden.findings import (
+    CaseChange,
+    ChangedId,
+    FieldChange,
+    Flip,
+    LossChange,
+    OutputChange,
+    RowChanges,
+    StoredRow,
+)
 from pond.golden.review import RULE, Breach, Review
 from pond.golden.snapshot import FOLDER
 
 _MOST = 12  # findings of one sort that are listed; the others are counted, and --json has them all
 
 
-class Code(str):
+class Verbatim(str):
     """Text out of a golden or a file: shown as it is."""
 
 
@@ -44,12 +53,14 @@ def sections_of(review: Review) -> list[Section]:
     comparison = review.comparison
     sections = [
         Section(_headline(review), tuple(_totals(review))),
-        Section(("Broken: stored rows are gone or have another key (", Code(RULE), ")"), tuple(_broken(review.broken))),
+        Section(
+            ("Broken: stored rows are gone or have another key (", Verbatim(RULE), ")"), tuple(_broken(review.broken))
+        ),
         Section(("Not compared",), tuple((Prose(one_line(fault)),) for fault in comparison.faults)),
         Section(("Acknowledged",), tuple(_breaches(review.acknowledged))),
         Section(("Acknowledged, but not found",), tuple(_stale(review))),
-        *(Section((Code(change.case),), tuple(_case(change)), about_case=True) for change in comparison.changed),
-        Section(("Other files in ", Code(f"{FOLDER}/")), tuple(_listed(comparison.other_files, _output))),
+        *(Section((Verbatim(change.case),), tuple(_case(change)), about_case=True) for change in comparison.changed),
+        Section(("Other files in ", Verbatim(f"{FOLDER}/")), tuple(_listed(comparison.other_files, _output))),
     ]
     return [section for section in sections if section.lines or section is sections[0]]
 
@@ -57,7 +68,7 @@ def sections_of(review: Review) -> list[Section]:
 def _headline(review: Review) -> Line:
     comparison = review.comparison
     changed = str(len(comparison.changed)) if comparison.changed else "none"
-    return f"Goldens: {changed} of {_count(comparison.cases, 'case')} changed since ", Code(comparison.base)
+    return f"Goldens: {changed} of {_count(comparison.cases, 'case')} changed since ", Verbatim(comparison.base)
 
 
 def _totals(review: Review) -> Iterator[Line]:
@@ -85,7 +96,7 @@ def _broken(broken: Sequence[Breach]) -> Iterator[Line]:
     if any(breach.outlived for breach in broken):
         yield ("an entry for all rows of a case counts only in the change that adds it",)
     if broken:
-        yield "if this is meant, say why in ", Code(f"{FOLDER}/{FILE}")
+        yield "if this is meant, say why in ", Verbatim(f"{FOLDER}/{FILE}")
 
 
 def _breaches(found: Iterable[Breach]) -> Iterator[Line]:
@@ -93,14 +104,14 @@ def _breaches(found: Iterable[Breach]) -> Iterator[Line]:
         reason: Line = (", because: ", Prose(because)) if because else ()
 
         def line(breach: Breach, case: str = case, code: str = code, reason: Line = reason) -> Line:
-            return Code(code), " ", Code(case), ": ", *_renamed(breach.row, breach.new), *reason
+            return Verbatim(code), " ", Verbatim(case), ": ", *_renamed(breach.row, breach.new), *reason
 
         yield from _listed(tuple(group), line)
 
 
 def _stale(review: Review) -> Iterator[Line]:
     for entry in review.stale:
-        yield Code(entry.case), f": {entry.change} ", Code(entry.row)
+        yield Verbatim(entry.case), f": {entry.change} ", Verbatim(entry.row)
 
 
 def _case(change: CaseChange) -> Iterator[Line]:
@@ -137,7 +148,7 @@ def _changed_id(change: ChangedId) -> Line:
 
 
 def _flip(flip: Flip) -> Line:
-    return f"provenance {flip.before} -> {flip.after}: ", *_row(flip.row), " ", Code(flip.excerpt)
+    return f"provenance {flip.before} -> {flip.after}: ", *_row(flip.row), " ", Verbatim(flip.excerpt)
 
 
 def _field(changes: Sequence[FieldChange]) -> Line:
@@ -145,42 +156,42 @@ def _field(changes: Sequence[FieldChange]) -> Line:
     where = "" if len(changes) == 1 else f"{len(changes)} rows, first "
     return (
         "field ",
-        Code(first.field),
+        Verbatim(first.field),
         f": {where}",
         *_row(first.row),
         " ",
-        Code(first.before),
+        Verbatim(first.before),
         " -> ",
-        Code(first.after),
+        Verbatim(first.after),
     )
 
 
 def _loss(loss: LossChange) -> Line:
-    return f"{loss.state} loss to ", Code(loss.target), ": ", Code(loss.entry)
+    return f"{loss.state} loss to ", Verbatim(loss.target), ": ", Verbatim(loss.entry)
 
 
 def _output(output: OutputChange) -> Line:
-    return "output ", Code(output.name), f" {output.state}: +{output.lines_added} -{output.lines_removed} lines"
+    return "output ", Verbatim(output.name), f" {output.state}: +{output.lines_added} -{output.lines_removed} lines"
 
 
-def _row(row: Row) -> Line:
-    return _label(row), Code(row.id)
+def _row(row: StoredRow) -> Line:
+    return _label(row), Verbatim(row.id)
 
 
-def _renamed(old: Row, new: Row | None) -> Line:
+def _renamed(old: StoredRow, new: StoredRow | None) -> Line:
     """Name a row, and what it is called now; with more of its key where its id alone would not show the change."""
     if new is None:
         return _row(old)
     if old.session == new.session and old.id != new.id:
-        return *_row(old), " -> ", Code(new.id)
-    return _label(old), Code(_key(old)), " -> ", Code(_key(new))
+        return *_row(old), " -> ", Verbatim(new.id)
+    return _label(old), Verbatim(_key(old)), " -> ", Verbatim(_key(new))
 
 
-def _label(row: Row) -> str:
+def _label(row: StoredRow) -> str:
     return f"{row.kind} ({row.what}) " if row.what else f"{row.kind} "
 
 
-def _key(row: Row) -> str:
+def _key(row: StoredRow) -> str:
     return "/".join(filter(None, (row.session, row.message, row.id)))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pond.codec.facts import filled_in, own_id, project_of
 from pond.intake.identity import candidates, client_of_rows, free_id, goes_on, records
-from pond.intake.reading import MARK
+from pond.intake.reading import ID_SEPARATOR
 from pond.lang.context import NO_PROJECT
 from pond.model.json_text import JsonObject
 from pond.restore.stored import stored_session
@@ -36,7 +36,7 @@ def arrivals(archive: Store, lake: Store, ids: list[str]) -> Arrivals:
     """Hold the sessions of an archive against those of a lake."""
     found = Arrivals()
     known = set(read.rows(lake, SESSIONS, ["id"])["id"].to_pylist())
-    families = {id.partition(MARK)[0] for id in known if MARK in id}
+    families = {id.partition(ID_SEPARATOR)[0] for id in known if ID_SEPARATOR in id}
     for start in range(0, len(ids), _AT_ONCE):
         some = ids[start : start + _AT_ONCE]
         half = session_ids_of_messages(lake, [id for id in some if id not in known])
@@ -44,11 +44,11 @@ def arrivals(archive: Store, lake: Store, ids: list[str]) -> Arrivals:
         met = [row for row in rows if {to_stored(row["id"]), to_stored(own_id(row))} & (known | half | families)]
         same = _same_rows(archive, lake, [row["id"] for row in met])
         for row in met:
-            _place(archive, lake, row, row["id"] in same, found)
+            _assign(archive, lake, row, row["id"] in same, found)
     return found
 
 
-def _place(archive: Store, lake: Store, row: JsonObject, same_rows: bool, found: Arrivals) -> None:
+def _assign(archive: Store, lake: Store, row: JsonObject, same_rows: bool, found: Arrivals) -> None:
     names = dict.fromkeys([row["id"], *candidates(lake, own_id(row))])
     here = [(name, load.session(lake, name)) for name in names]
     here = [(name, stored) for name, stored in here if stored is not None or client_of_rows(lake, name) is not None]

@@ -18,11 +18,11 @@ from pond.codec.facts import own_id
 from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.report import Report
-from pond.codec.session import Session
+from pond.codec.session import SessionStream
 from pond.codec.writer import NO_RECORD, SessionWriter, SideFile
 from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.span import Span
-from pond.intake.reading import MARK, Identity, Task
+from pond.intake.reading import ID_SEPARATOR, Identity, Task
 from pond.intake.sources import SOURCE
 from pond.model.equal import same
 from pond.model.json_text import Json, JsonObject, encode
@@ -32,7 +32,7 @@ from pond.sessions import ledger, load
 from pond.sessions.rows import Positions, session_row
 from pond.sessions.stored_text import from_stored, to_stored
 from pond.sessions.tables import MESSAGES, SESSIONS
-from pond.sessions.writing import Corrected, correct_sessions, payload_hashes, placed, record_count
+from pond.sessions.writing import Corrected, correct_sessions, payload_hashes, positions_of, record_count
 from pond.substrate import predicate, read
 from pond.substrate.store import Store
 
@@ -72,9 +72,9 @@ def _identity(store: Store, task: Task, row: JsonObject) -> Identity:
 
 def _stored_as(store: Store, session_id: str, row: JsonObject | None, own: str) -> Identity:
     known = to_stored(session_id)
-    places = placed(store, known)
-    ids = frozenset(map(from_stored, places))
-    return Identity(session_id, own, row, record_count(places.values()), payload_hashes(store, known), ids)
+    positions = positions_of(store, known)
+    ids = frozenset(map(from_stored, positions))
+    return Identity(session_id, own, row, record_count(positions.values()), payload_hashes(store, known), ids)
 
 
 def same_id(own: str, id: str, where: str) -> Diagnostic:
@@ -85,7 +85,7 @@ def same_id(own: str, id: str, where: str) -> Diagnostic:
 
 def candidates(store: Store, session_id: str) -> list[str]:
     """Return the ids under which a session with this id may be stored, the likeliest first."""
-    begins = predicate.begins_with("id", to_stored(session_id + MARK))
+    begins = predicate.begins_with("id", to_stored(session_id + ID_SEPARATOR))
     others = map(from_stored, read.rows(store, SESSIONS, ["id"], begins)["id"].to_pylist())
     return [session_id, *sorted(others)]
 
@@ -94,10 +94,10 @@ def free_id(store: Store, row: JsonObject, records: Iterator[Json]) -> str:
     """Return an id that nothing is stored under: the client's, with a suffix that its first record decides."""
     facts = [row["source_agent"], row["project"], next(records, None)]
     digest, own = xxhash.xxh3_64_hexdigest(encode(facts))[:8], own_id(row)
-    name, number = f"{own}{MARK}{digest}", 1
+    name, number = f"{own}{ID_SEPARATOR}{digest}", 1
     while load.session(store, name) is not None or client_of_rows(store, name) is not None:
         number += 1
-        name = f"{own}{MARK}{digest}.{number}"
+        name = f"{own}{ID_SEPARATOR}{digest}.{number}"
     return name
 
 
@@ -122,26 +122,28 @@ def _is_same(store: Store, candidate: str, stored: JsonObject, task: Task, row: 
     )
 
 
-def _history(task: Task, session_id: str, told: Callable[[Session], Iterator[Json]] | None = None) -> Iterator[Json]:
+def _history(
+    task: Task, session_id: str, told: Callable[[SessionStream], Iterator[Json]] | None = None
+) -> Iterator[Json]:
     """Yield the records of one session of a source, in the order in which they are stored."""
     with task.found.open() as opened:
         source = open_input(opened, task.request(), Report())
         for session in source.sessions:
             if session.row["id"] == session_id:
-                yield from (told or records)(session if session.origin.checked else _in_their_places(session))
+                yield from (told or records)(session if session.origin.checked else _in_order(session))
                 return
 
 
-def _in_their_places(session: Session) -> Session:
+def _in_order(session: SessionStream) -> SessionStream:
     """Return a session of canonical text, whose events may stand in any order, in that of its log."""
-    places = Positions()
+    positions = Positions()
     placed = sorted(
-        ((places.of(events[0]), number, events) for number, events in enumerate(session.groups)), key=_place
+        ((positions.of(events[0]), number, events) for number, events in enumerate(session.groups)), key=_order
     )
     return replace(session, groups=iter([events for _, _, events in placed]))
 
 
-def _place(placed: tuple[int, int, list[JsonObject]]) -> tuple[int, int]:
+def _order(placed: tuple[int, int, list[JsonObject]]) -> tuple[int, int]:
     return placed[:2]
 
 
@@ -150,7 +152,7 @@ def goes_on(one: Iterator[Json], other: Iterator[Json]) -> bool:
     return all(same(left, right) for left, right in zip(one, other, strict=False))
 
 
-def records(session: Session) -> Iterator[Json]:
+def records(session: SessionStream) -> Iterator[Json]:
     """Yield each record as its client has it; events that no client's record became, as they are."""
     client = session.row["source_agent"]
     writer = None
@@ -158,26 +160,26 @@ def records(session: Session) -> Iterator[Json]:
         writer = SessionWriter(adapter(client), session.row, session.origin.recall, Report(), session.row["id"])
     for events in session.groups:
         if writer is None or not _is_marked(events):
-            yield [_unplaced(event) for event in events]
+            yield [_without_position(event) for event in events]
         elif not isinstance(value := writer.record(events), SideFile):
             # What cannot be written back is no record, and so like none.
-            yield value if value is not NO_RECORD else [_unplaced(event) for event in events]
+            yield value if value is not NO_RECORD else [_without_position(event) for event in events]
 
 
-def _events(session: Session) -> Iterator[Json]:
+def _events(session: SessionStream) -> Iterator[Json]:
     """Yield the events of canonical text; a client's own file has records to go by, and nothing else."""
     if session.origin.reading is not None:
         yield None
         return
     for events in session.groups:
-        yield from map(_unplaced, events)
+        yield from map(_without_position, events)
 
 
 def _is_marked(events: list[JsonObject]) -> bool:
     return AS in marks_of(events[0]["options"])
 
 
-def _unplaced(event: JsonObject) -> JsonObject:
+def _without_position(event: JsonObject) -> JsonObject:
     return {name: value for name, value in event.items() if name != "session_id"}
 
 
@@ -190,7 +192,7 @@ def reunite(store: Store) -> None:
     Their files lie in a folder named like their parent's; the client's id alone would lead to the other session.
     """
     notes = [note for note in ledger.notes(store, SOURCE).values() if note["host"] == platform.node()]
-    homes = {id: _folder(note["path"]) for note in notes for id in note["sessions"] if MARK in id}
+    homes = {id: _folder(note["path"]) for note in notes for id in note["sessions"] if ID_SEPARATOR in id}
     if not homes:
         return
     now = time.time_ns() // 1000

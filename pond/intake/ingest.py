@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pond.codec.finding import Found, discover
+from pond.codec.finding import FoundSource, discover
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
 from pond.codec.source import Look
@@ -25,7 +25,7 @@ from pond.intake.request import Request, Summary, Tick
 from pond.intake.sources import Change
 
 if TYPE_CHECKING:  # Lance is loaded after the reading processes are forked
-    from pond.intake.planning import Plan
+    from pond.intake.planning import IngestPlan
     from pond.intake.storing import Intake
 
 TEXT = "<events>"  # what canonical text of a request is called
@@ -63,7 +63,7 @@ def ingest(settings: Settings, request: Request, tick: Tick = _nothing) -> Summa
     return summary
 
 
-def _decide(plan: Plan, intake: Intake, done: _Done) -> None:
+def _decide(plan: IngestPlan, intake: Intake, done: _Done) -> None:
     """Read the sources that had to wait until everything else was stored: their records say whose session they hold.
 
     One after the other, since each may be held against the one before it; parents before their children.
@@ -107,9 +107,9 @@ def _cut_short(task: Task, error: object) -> Ended:
     return ended
 
 
-def _opened(settings: Settings, request: Request, summary: Summary) -> tuple[Plan, Intake]:
+def _opened(settings: Settings, request: Request, summary: Summary) -> tuple[IngestPlan, Intake]:
     """Open the lake: what is in it decides what to read, and takes what was read."""
-    from pond.intake.planning import Plan
+    from pond.intake.planning import IngestPlan
     from pond.intake.storing import Intake
     from pond.sessions.lake import opened
     from pond.sessions.writing import prepare
@@ -120,10 +120,10 @@ def _opened(settings: Settings, request: Request, summary: Summary) -> tuple[Pla
     known_ids: dict[str, set[str]] = {}
     rows = settings.ingest.rows_per_commit
     intake = Intake(store, summary, known_ids, rows, dry_run=request.dry_run)
-    return Plan(store, request, summary, known_ids), intake
+    return IngestPlan(store, request, summary, known_ids), intake
 
 
-def _sources(request: Request, report: Report, spool: Path) -> Iterator[Found]:
+def _sources(request: Request, report: Report, spool: Path) -> Iterator[FoundSource]:
     """Yield the sources that the inputs name, once each, as they are now. Standard input is kept, to be read again."""
     seen: set[tuple[str, str]] = set()
     for found in discover(request.inputs, report):
@@ -136,7 +136,7 @@ def _sources(request: Request, report: Report, spool: Path) -> Iterator[Found]:
             seen.add(known)
             yield replace(found, seen=found.look())
     for text in request.texts:
-        yield Found(None, TEXT, client=CANONICAL, spool=text, seen=Look(text.stat().st_size))
+        yield FoundSource(None, TEXT, client=CANONICAL, spool=text, seen=Look(text.stat().st_size))
 
 
 class _Done:
@@ -145,7 +145,7 @@ class _Done:
     def __init__(self, total: int, tick: Tick, summary: Summary) -> None:
         self._total, self._tick, self._summary = total, tick, summary
         self._files = self._ended = 0
-        self._places: dict[str, int] = {}  # of the sources that are being read
+        self._reached: dict[str, int] = {}  # of the sources that are being read
 
     def skip(self, size: int) -> None:
         self._files += 1
@@ -154,19 +154,19 @@ class _Done:
 
     def at(self, task: Task, frame: object) -> None:
         if isinstance(frame, Ended):
-            self._places.pop(task.name, None)
+            self._reached.pop(task.name, None)
             self._files += 1
             self._ended += task.size
         else:
-            self._places[task.name] = getattr(frame, "place", self._places.get(task.name, 0))
+            self._reached[task.name] = getattr(frame, "reached", self._reached.get(task.name, 0))
         self._tell()
 
     def _tell(self) -> None:
         counted = f"{self._files} files, {self._summary.new_sessions} new sessions"
-        self._tick(self._ended + sum(self._places.values()), self._total, counted)
+        self._tick(self._ended + sum(self._reached.values()), self._total, counted)
 
 
-def _tasks(found: list[Found], plan: Plan, done: _Done) -> Iterator[Task]:
+def _tasks(found: list[FoundSource], plan: IngestPlan, done: _Done) -> Iterator[Task]:
     """Yield what has to be read, the largest first: the processes then end together."""
     for each in sorted(found, key=lambda each: -each.size):
         task = plan.task_for(each)

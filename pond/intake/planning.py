@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pond.codec.facts import own_id
-from pond.codec.finding import Found
-from pond.codec.resume import Mark, Resume
+from pond.codec.finding import FoundSource
+from pond.codec.resume import Checkpoint, Continuation
 from pond.codec.source import NeedsWhole
-from pond.intake.reading import MARK, Earlier, Identity, Task
+from pond.intake.reading import ID_SEPARATOR, EarlierReading, Identity, Task
 from pond.intake.request import Request, Summary
-from pond.intake.sources import SOURCE, Change, Kept, State, change_of, source_id
+from pond.intake.sources import SOURCE, Change, KeptOpen, State, change_of, source_id
 from pond.model.json_text import JsonObject
 from pond.sessions import ledger, load
 from pond.sessions.stored_text import from_stored, to_stored
 from pond.sessions.turns import before
-from pond.sessions.writing import payload_hashes, placed, record_count
+from pond.sessions.writing import payload_hashes, positions_of, record_count
 from pond.substrate.store import Store
 
 _A_MOMENT = 60  # seconds
@@ -27,7 +27,7 @@ _SMALL = 8 << 20  # bytes: less is read in the process that writes, where what t
 
 
 @dataclass
-class Plan:
+class IngestPlan:
     """The sources of one ingest, held against the lake.
 
     `known_ids` is filled with what was asked on the way: stored session id -> its message ids. `contested` are sources
@@ -42,20 +42,20 @@ class Plan:
 
     def __post_init__(self) -> None:
         notes = ledger.notes(self.store, SOURCE)
-        self._states = {id: State(**value) for id, value in notes.items()}
+        self._states = {id: State.from_json(value) for id, value in notes.items()}
 
     def has_suffixes(self) -> bool:
         """Tell whether a session is stored under another id than its own, as far as the sources read before tell."""
-        return any(MARK in id for state in self._states.values() for id in state.sessions)
+        return any(ID_SEPARATOR in id for state in self._states.values() for id in state.sessions)
 
-    def task_for(self, found: Found) -> Task | None:
+    def task_for(self, found: FoundSource) -> Task | None:
         """Return how to read a source now, or None where it is as it was, or contested."""
         if found.path is None:
             return Task(found, self.request.project)
         state = self._states.get(source_id(found.path, found.key))
         if state is not None and found.client not in (None, state.client):
             state = None  # somebody says whose it is, and knows better
-        change = change_of(found, state, kept := Kept())
+        change = change_of(found, state, kept := KeptOpen())
         if change is Change.UNCHANGED:
             assert state is not None
             self.summary.files[change.value] += 1
@@ -87,34 +87,39 @@ class Plan:
             return None
         session_id = state.sessions[0]
         row = load.session(self.store, session_id)
-        mark = _mark(state)
-        if row is None or mark is None:
+        checkpoint = _checkpoint(state)
+        if row is None or checkpoint is None:
             return None  # its rows are not complete, or were erased
-        places = placed(self.store, to_stored(session_id))
-        if record_count(places.values()) != mark.records:
+        positions = positions_of(self.store, to_stored(session_id))
+        if record_count(positions.values()) != checkpoint.records:
             return None
-        self.known_ids[to_stored(session_id)] = set(places)
+        self.known_ids[to_stored(session_id)] = set(positions)
         payloads = payload_hashes(self.store, to_stored(session_id))
         return replace(
             task,
-            resume=Resume(mark, row, list(map(from_stored, places))),
-            earlier=Earlier(tuple(_lasting(state.problems, mark)), state.drift, state.records),
+            continuation=Continuation(checkpoint, row, list(map(from_stored, positions))),
+            earlier=EarlierReading(tuple(_lasting(state.problems, checkpoint)), state.drift, state.records),
             sole=Identity(
-                session_id, own_id(row), row, mark.records, payloads, before=before(self.store, to_stored(session_id))
+                session_id,
+                own_id(row),
+                row,
+                checkpoint.records,
+                payloads,
+                before=before(self.store, to_stored(session_id)),
             ),
             near=task.size - state.size < _SMALL,
         )
 
 
-def _lasting(problems: list[JsonObject], mark: Mark) -> Iterator[JsonObject]:
-    """Yield the problems before the mark; a last line that was not complete is read again."""
-    return (problem for problem in problems if problem.get("line", 0) <= mark.lines)
+def _lasting(problems: list[JsonObject], checkpoint: Checkpoint) -> Iterator[JsonObject]:
+    """Yield the problems before the checkpoint; a last line that was not complete is read again."""
+    return (problem for problem in problems if problem.get("line", 0) <= checkpoint.lines)
 
 
-def _mark(state: State) -> Mark | None:
-    if state.mark is None:
+def _checkpoint(state: State) -> Checkpoint | None:
+    if state.checkpoint is None:
         return None
     try:
-        return Mark.from_json(state.mark)
+        return Checkpoint.from_json(state.checkpoint)
     except (NeedsWhole, TypeError):
         return None

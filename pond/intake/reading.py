@@ -9,28 +9,28 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from pond.codec.facts import filled_in
-from pond.codec.finding import Found
+from pond.codec.finding import FoundSource
 from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL
 from pond.codec.relatives import agent_of, title_reader
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
-from pond.codec.resume import Mark, Resume
-from pond.codec.session import Session
+from pond.codec.resume import Checkpoint, Continuation
+from pond.codec.session import SessionStream
 from pond.codec.source import NeedsWhole, Opened
 from pond.codec.surprise import told
 from pond.config.process import gc_paused
 from pond.diagnostics.diagnostic import Diagnostic, PondError, SourceFault
 from pond.diagnostics.render import as_json
 from pond.diagnostics.span import Span
-from pond.intake.sources import Kept, State, observed, source_id
+from pond.intake.sources import KeptOpen, State, observed, source_id
 from pond.model.json_text import JsonObject
 from pond.model.marks import ID, POND, marks_of
 from pond.sessions.rows import MESSAGE, PART, Before, Rows, agent_text
 
 # What is wrong with a file that has nothing for any adapter: it need not be opened again until it changes.
 _NOBODYS = ("source-unrecognised", "source-empty")
-MARK = "~"  # between the id that a client gave a session and the suffix of a second one that has it
+ID_SEPARATOR = "~"  # between the id that a client gave a session and the suffix of a second one that has it
 _ROWS, _BYTES = 1000, 1 << 20  # a chunk on its way
 
 
@@ -48,7 +48,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierReading:
     """What was noted of a source when its beginning was read."""
 
     problems: tuple[JsonObject, ...] = ()
@@ -60,16 +60,16 @@ class Earlier:
 class Task:
     """One source to read, and how."""
 
-    found: Found
+    found: FoundSource
     project: str | None = None
-    resume: Resume | None = None
-    earlier: Earlier = Earlier()  # where it is resumed
+    continuation: Continuation | None = None
+    earlier: EarlierReading = EarlierReading()  # where it is resumed
     sole: Identity | None = None  # of the one session of a client's file, where it is decided
     identities: Mapping[str, Identity] = field(default_factory=dict)  # of the sessions in a stream, by their own ids
     candidates: tuple[str, ...] = ()  # the sessions that it was stored as before
     near: bool = False  # it is little: read where the lake is written
     being_written: bool = False  # it was written to a moment ago: its last line may not be complete
-    kept: Kept = field(default_factory=Kept)  # the source, where this process has it open
+    kept: KeptOpen = field(default_factory=KeptOpen)  # the source, where this process has it open
 
     @property
     def name(self) -> str:
@@ -95,7 +95,7 @@ class Task:
 
     def undecided(self) -> Task:
         """Return the task as one that reads the whole source, and does not know yet what its sessions are called."""
-        return replace(self, resume=None, earlier=Earlier(), sole=None, identities={}, near=False)
+        return replace(self, continuation=None, earlier=EarlierReading(), sole=None, identities={}, near=False)
 
     def identity_of(self, session: JsonObject) -> Identity | None:
         """Return under which id a session of this source is stored; None where nobody has decided."""
@@ -116,16 +116,16 @@ class Chunk:
 
     messages: pa.RecordBatch
     parts: pa.RecordBatch
-    place: int
+    reached: int
 
     def __reduce__(self) -> tuple[Callable[..., Chunk], tuple[bytes, bytes, int]]:
         # Both sides know the columns: without them a small chunk is a tenth of the work to send.
-        return _unpacked, (self.messages.serialize().to_pybytes(), self.parts.serialize().to_pybytes(), self.place)
+        return _unpacked, (self.messages.serialize().to_pybytes(), self.parts.serialize().to_pybytes(), self.reached)
 
 
-def _unpacked(messages: bytes, parts: bytes, place: int) -> Chunk:
+def _unpacked(messages: bytes, parts: bytes, reached: int) -> Chunk:
     read = pa.ipc.read_record_batch
-    return Chunk(read(pa.py_buffer(messages), MESSAGE), read(pa.py_buffer(parts), PART), place)
+    return Chunk(read(pa.py_buffer(messages), MESSAGE), read(pa.py_buffer(parts), PART), reached)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +158,8 @@ def read_source(task: Task) -> Iterator[Frame]:
         try:
             yield from _attempt(task, opened)
         except NeedsWhole:
-            # What the part before the mark has to decide; rows that went out are right, and known by their keys.
-            yield from _attempt(replace(task, resume=None, earlier=Earlier()), opened)
+            # What the part before the checkpoint has to decide; rows that went out are right, and known by their keys.
+            yield from _attempt(replace(task, continuation=None, earlier=EarlierReading()), opened)
 
 
 def _attempt(task: Task, opened: Opened) -> Iterator[Frame]:
@@ -168,21 +168,21 @@ def _attempt(task: Task, opened: Opened) -> Iterator[Frame]:
     try:
         before, end = opened.digest(opened.end()), opened.end()
         known = task.sole.row if task.sole is not None else None
-        source = open_input(opened, task.request(), report, task.resume, known, marks=True)
+        source = open_input(opened, task.request(), report, task.continuation, known, checkpointed=True)
         ids: list[str] = []
-        mark = None
+        checkpoint = None
         for session in source.sessions:
             begun = _begun(session, task, report)
             ids.append(begun.row["id"])
             yield begun
             yield from _session(session, begun, task, lambda: opened.digest(end) == before)
-            mark = session.origin.mark()
+            checkpoint = session.origin.checkpoint()
         if task.found.path is not None:
-            ended.unfinished = task.being_written and mark is not None and report.withdraw_cut_off()
-            ended.state = _state(task, opened, source.client, mark, ids, report)
-            if ended.unfinished and mark is not None:
+            ended.unfinished = task.being_written and checkpoint is not None and report.withdraw_cut_off()
+            ended.state = _state(task, opened, source.client, checkpoint, ids, report)
+            if ended.unfinished and checkpoint is not None:
                 # As if it ended before that line: the next run sees a source that grew, even if nobody goes on.
-                ended.state = replace(ended.state, size=opened.size_before(mark.cursor))
+                ended.state = replace(ended.state, size=opened.size_before(checkpoint.cursor))
     except NeedsWhole:
         raise
     except Exception as error:  # one source's fault is that source's
@@ -197,7 +197,7 @@ def _attempt(task: Task, opened: Opened) -> Iterator[Frame]:
     yield ended
 
 
-def _begun(session: Session, task: Task, report: Report) -> Begun:
+def _begun(session: SessionStream, task: Task, report: Report) -> Begun:
     """Return a session under the id it is stored by, with the facts that are stored of it."""
     row, identity = session.row, task.identity_of(session.row)
     if identity is None:
@@ -210,22 +210,22 @@ def _begun(session: Session, task: Task, report: Report) -> Begun:
     elif identity.id != identity.own:
         marks = {**marks_of(row["options"]), ID: identity.own}
         row = {**row, "id": identity.id, "options": {**row["options"], POND: marks}}
-    if identity.id != identity.own and task.resume is None:
+    if identity.id != identity.own and task.continuation is None:
         what = f"another session has the id `{identity.own}`; this one is stored as `{identity.id}`"
         report.error("lake-same-id", what, task.name)
     return Begun(row, identity)
 
 
-def _session(session: Session, begun: Begun, task: Task, is_whole: Callable[[], bool]) -> Iterator[Frame]:
-    rows = _rows(begun, resumed=task.resume is not None)
+def _session(session: SessionStream, begun: Begun, task: Task, is_whole: Callable[[], bool]) -> Iterator[Frame]:
+    rows = _rows(begun, resumed=task.continuation is not None)
     for group in session.groups:
         rows.take(group)
         if rows.due(_ROWS, _BYTES):
-            yield Chunk(*rows.cut(), session.origin.place()[0])
+            yield Chunk(*rows.cut(), session.origin.reached()[0])
     if not is_whole():  # what was sent already has no session, and is no part of one that is stored later
         raise SourceFault(Diagnostic("source-rewritten", "rewritten while it was read", Span(task.name, 0)))
     if len(rows):
-        yield Chunk(*rows.flush(), session.origin.place()[0])
+        yield Chunk(*rows.flush(), session.origin.reached()[0])
     yield Finished(rows.agent)
 
 
@@ -244,13 +244,13 @@ def _rows(begun: Begun, *, resumed: bool) -> Rows:
 
 
 def _state(
-    task: Task, opened: Opened, client: str, mark: Mark | None, ids: list[str], report: Report
+    task: Task, opened: Opened, client: str, checkpoint: Checkpoint | None, ids: list[str], report: Report
 ) -> State:  # fmt: skip
     earlier = task.earlier
     return replace(
-        observed(task.found, opened, client, mark.cursor if mark is not None else None),
+        observed(task.found, opened, client, checkpoint.cursor if checkpoint is not None else None),
         sessions=ids,
-        mark=mark.as_json() if mark is not None else None,
+        checkpoint=checkpoint.as_json() if checkpoint is not None else None,
         records=earlier.records + report.records,
         problems=[*earlier.problems, *map(as_json, report.faults)],
         drift=dict(Counter(earlier.drift) + Counter(report.drift)),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import xxhash
 
-from pond.codec.finding import Found
+from pond.codec.finding import FoundSource
 from pond.codec.fingerprint import beside_state
 from pond.codec.registry import CANONICAL, adapter, clients
 from pond.codec.source import Cursor, Opened
@@ -22,6 +22,8 @@ from pond.diagnostics.diagnostic import PondError
 from pond.model.json_text import JsonObject, encode
 
 SOURCE = "source"
+_STORED_NAMES = {"checkpoint": "mark"}  # fields that lakes know by another name
+_FIELDS = {stored: name for name, stored in _STORED_NAMES.items()}
 
 
 class Change(Enum):
@@ -47,13 +49,19 @@ class State:
     client: str | None  # None: no adapter recognised it
     reader: str  # what read it: the mapping's number, or the clients known then
     sessions: list[str] = field(default_factory=list)  # the ids they are stored under
-    mark: JsonObject | None = None
+    checkpoint: JsonObject | None = None
     records: int = 0
     problems: list[JsonObject] = field(default_factory=list)  # diagnostics, as `diagnostics.render` prints them
     drift: dict[str, int] = field(default_factory=dict)
 
     def as_json(self) -> JsonObject:
-        return {name: getattr(self, name) for name in self.__slots__}  # shallow: there is one for each file
+        # Shallow: there is one for each file.
+        return {_STORED_NAMES.get(name, name): getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> State:
+        """Return the state that `as_json` made a value of."""
+        return cls(**{_FIELDS.get(name, name): field for name, field in value.items()})
 
 
 def source_id(path: Path, key: str = "") -> str:
@@ -77,7 +85,7 @@ def _beside(client: str | None, path: Path) -> str:
     return beside_state(path, owner.module.BESIDE) + (xxhash.xxh3_64_hexdigest(encode([*listed])) if listed else "")
 
 
-def change_of(found: Found, state: State | None, kept: Kept) -> Change:
+def change_of(found: FoundSource, state: State | None, kept: KeptOpen) -> Change:
     """Tell what became of a source; only one that is not as it was is opened, and kept open where it grew."""
     if state is None or state.reader != reader_of(state.client):
         return Change.NEW if state is None else Change.GROWN
@@ -90,14 +98,14 @@ def change_of(found: Found, state: State | None, kept: Kept) -> Change:
     return Change.GROWN if _begins_as_before(found, state, kept) else Change.REWRITTEN
 
 
-class Kept:
+class KeptOpen:
     """A source that is open in the process that looked at it, so that whoever reads it there need not open it again."""
 
     def __init__(self) -> None:
         self._opened: Opened | None = None
 
-    def __reduce__(self) -> tuple[type[Kept], tuple[()]]:
-        return Kept, ()  # what is open in one process is not in another
+    def __reduce__(self) -> tuple[type[KeptOpen], tuple[()]]:
+        return KeptOpen, ()  # what is open in one process is not in another
 
     def keep(self, opened: Opened) -> None:
         """Hold it open until it is taken, or nobody wants it any more."""
@@ -114,7 +122,7 @@ class Kept:
         return opened
 
 
-def _begins_as_before(found: Found, state: State, kept: Kept) -> bool:
+def _begins_as_before(found: FoundSource, state: State, kept: KeptOpen) -> bool:
     try:
         opened = found.open()
         if opened.digest(state.end) == state.fingerprint:
@@ -126,7 +134,7 @@ def _begins_as_before(found: Found, state: State, kept: Kept) -> bool:
     return False
 
 
-def observed(found: Found, opened: Opened, client: str | None, cursor: Cursor) -> State:
+def observed(found: FoundSource, opened: Opened, client: str | None, cursor: Cursor) -> State:
     """Return the state of an open source that was read up to a cursor; None is all that was there at first."""
     assert found.path is not None
     look, end = opened.look(), opened.end() if cursor is None else cursor

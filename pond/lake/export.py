@@ -24,7 +24,7 @@ from pond.sessions.archive.rows import content_bytes
 from pond.sessions.archive.select import Selection, selected
 from pond.sessions.tables import PARTS
 from pond.substrate import predicate
-from pond.substrate.retry import steadily
+from pond.substrate.retry import with_retries
 from pond.substrate.snapshot import Snapshot
 from pond.substrate.store import Store, write_apart
 
@@ -127,8 +127,8 @@ def _copied(snapshots: list[Snapshot], chosen: pa.Array, folder: Path, progress:
     total, before = sum(snapshot.size for snapshot in snapshots), 0
     for snapshot in snapshots:
         table, copy = snapshot.table, _Copy(snapshot, chosen, partial(_tell, progress, total, before))
-        place = folder / f"{table.name}.lance"
-        steadily(f"copying `{table.name}`", partial(_write, place, copy))
+        path = folder / f"{table.name}.lance"
+        with_retries(f"copying `{table.name}`", partial(_write, path, copy))
         extents[table.name] = Extent(table.version, copy.rows, copy.bytes)
         before += snapshot.size
     return extents
@@ -138,12 +138,12 @@ def _tell(progress: Progress, total: int, before: int, size: int) -> None:
     progress(before + size, total)
 
 
-def _write(place: Path, copy: _Copy) -> None:
-    shutil.rmtree(place, ignore_errors=True)  # what an attempt before this one left
+def _write(path: Path, copy: _Copy) -> None:
+    shutil.rmtree(path, ignore_errors=True)  # what an attempt before this one left
     # Lance's threads ask for rows: broken off under them, the write would go on, into a folder that is being removed.
     with stops.held() as came:
         try:
-            write_apart(str(place), copy.snapshot.table, copy.batches(came))
+            write_apart(str(path), copy.snapshot.table, copy.batches(came))
         except Exception:
             if copy.fault is None:
                 raise

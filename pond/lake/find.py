@@ -20,7 +20,7 @@ _SHORTEST = 8  # characters of an id that is shown in short
 
 
 @dataclass(frozen=True)
-class Found:
+class SessionMatch:
     """A session, or one message of it."""
 
     session_id: str
@@ -32,13 +32,13 @@ def session(store: Store, text: str) -> str:
     return _only(text, "session", _sessions(store, text)).session_id
 
 
-def session_or_message(store: Store, text: str) -> Found:
+def session_or_message(store: Store, text: str) -> SessionMatch:
     """Return the session or message meant; sessions come first, then messages of all sessions."""
     found = _sessions(store, text)
     return _only(text, "session" if found else "session or message", found or _messages(store, text))
 
 
-def message(store: Store, session_id: str, text: str) -> Found:
+def message(store: Store, session_id: str, text: str) -> SessionMatch:
     """Return the message of one session that is meant; raise UsageError where there is none, or more than one."""
     return _only(text, "message", _messages(store, text, predicate.equals("session_id", to_stored(session_id))))
 
@@ -82,21 +82,21 @@ def _heads(ids: Iterable[str]) -> Iterator[str]:
             yield id
 
 
-def _sessions(store: Store, text: str) -> list[Found]:
+def _sessions(store: Store, text: str) -> list[SessionMatch]:
     rows = read.rows(store, SESSIONS, ["id"], predicate.equals("id", to_stored(text)))
     if not rows.num_rows:
         rows = read.rows(store, SESSIONS, ["id"], _begins(text))
-    return [Found(id) for id in sorted(_heads(map(from_stored, rows["id"].to_pylist())))]
+    return [SessionMatch(id) for id in sorted(_heads(map(from_stored, rows["id"].to_pylist())))]
 
 
-def _messages(store: Store, text: str, here: str | None = None) -> list[Found]:
+def _messages(store: Store, text: str, here: str | None = None) -> list[SessionMatch]:
     for where in (predicate.equals("id", to_stored(text)), _begins(text)):
         rows = read.rows(
             store, MESSAGES, ["session_id", "id"], predicate.all_of(here, where), limit=_CANDIDATES + 1
         ).to_pylist()  # fmt: skip
         if rows:
             pairs = sorted((row["session_id"], row["id"]) for row in rows)
-            return [Found(from_stored(session), from_stored(message)) for session, message in pairs]
+            return [SessionMatch(from_stored(session), from_stored(message)) for session, message in pairs]
     return []
 
 
@@ -109,7 +109,7 @@ def not_found(what: str, text: str) -> UsageError:
     return UsageError(Diagnostic("lake-not-found", f"no {what} `{text}`"))
 
 
-def _only(text: str, what: str, found: list[Found]) -> Found:
+def _only(text: str, what: str, found: list[SessionMatch]) -> SessionMatch:
     if not found:
         raise not_found(what, text)
     if len(found) > 1:

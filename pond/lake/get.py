@@ -41,11 +41,11 @@ def get_session(
     _check(mode in MODES, f"unknown mode `{mode}`", f"one of {', '.join(MODES)}")
     _check_limit(limit)
     session = _session(store, session_id)
-    places = paging.places(store, session_id, CONVERSATION if mode == CONVERSATIONAL else None)
+    positions = paging.positions(store, session_id, CONVERSATION if mode == CONVERSATIONAL else None)
     if after_id is not None:
-        places = _beyond(places, _place(store, session_id, after_id), from_end)
-    messages = _fitting(_read(store, session_id, mode, places, limit, from_end))
-    remaining = places.num_rows - len(messages)
+        positions = _beyond(positions, _position(store, session_id, after_id), from_end)
+    messages = _fitting(_read(store, session_id, mode, positions, limit, from_end))
+    remaining = positions.num_rows - len(messages)
     if from_end:
         messages.reverse()
     return {
@@ -66,13 +66,13 @@ def get_message(
     _check(0 <= context_depth <= DEEPEST, f"expected 0 to {DEEPEST} messages of context, found {context_depth}")
     _check_limit(limit)
     session = _session(store, session_id)
-    place = _place(store, session_id, message_id)
-    (message,) = paging.messages(store, session_id, place)
+    here = _position(store, session_id, message_id)
+    (message,) = paging.messages(store, session_id, here)
     parts = _after(message["content"] if type(message["content"]) is list else [], after_id)
     page = _fitting(parts[:limit])
     if type(message["content"]) is list:  # that of a system message is a text
         message["content"] = page
-    before, after = _neighbours(store, session_id, place, context_depth)
+    before, after = _neighbours(store, session_id, here, context_depth)
     return {
         "response_mode": "message", "session": session, "message": message,
         "parts_remaining": len(parts) - len(page), "before": before, "after": after,
@@ -95,42 +95,42 @@ def _session(store: Store, session_id: str) -> JsonObject:
     return found
 
 
-def _place(store: Store, session_id: str, message_id: str) -> pa.Table:
-    found = paging.places(store, session_id, predicate.equals("id", load.stored_id(message_id)))
+def _position(store: Store, session_id: str, message_id: str) -> pa.Table:
+    found = paging.positions(store, session_id, predicate.equals("id", load.stored_id(message_id)))
     if not found.num_rows:
         raise not_found(f"message of session `{session_id}`", message_id)
     return found
 
 
-def _beyond(places: pa.Table, place: pa.Table, from_end: bool) -> pa.Table:
-    """Return the places after one of the session's, or before it; it need not be among them."""
-    before, after = _around(places, place)
+def _beyond(positions: pa.Table, here: pa.Table, from_end: bool) -> pa.Table:
+    """Return the positions after one of the session's, or before it; it need not be among them."""
+    before, after = _around(positions, here)
     return before if from_end else after
 
 
-def _around(places: pa.Table, place: pa.Table) -> tuple[pa.Table, pa.Table]:
-    position, id = place["position"][0], place["id"][0]
-    same = pc.equal(places["position"], position)
-    earlier = pc.or_(pc.less(places["position"], position), pc.and_(same, pc.less(places["id"], id)))
-    itself = pc.and_(same, pc.equal(places["id"], id))
+def _around(positions: pa.Table, here: pa.Table) -> tuple[pa.Table, pa.Table]:
+    position, id = here["position"][0], here["id"][0]
+    same = pc.equal(positions["position"], position)
+    earlier = pc.or_(pc.less(positions["position"], position), pc.and_(same, pc.less(positions["id"], id)))
+    itself = pc.and_(same, pc.equal(positions["id"], id))
     start, own = (pc.sum(mask).as_py() or 0 for mask in (earlier, itself))
-    return places.slice(0, start), places.slice(start + own)
+    return positions.slice(0, start), positions.slice(start + own)
 
 
 def _read(
-    store: Store, session_id: str, mode: str, places: pa.Table, limit: int, from_end: bool
+    store: Store, session_id: str, mode: str, positions: pa.Table, limit: int, from_end: bool
 ) -> Iterator[JsonObject]:  # fmt: skip
     """Yield the first messages, or the last ones from the end, a few read at a time."""
     read: Callable[[pa.Table], list[JsonObject]] = partial(paging.messages, store, session_id)
     if mode != VERBATIM:
         read = partial(summaries, store, session_id, injected=mode == COMPLETE)
-    count = min(limit, places.num_rows)
+    count = min(limit, positions.num_rows)
     for start in range(0, count, _AT_ONCE):
         size = min(_AT_ONCE, count - start)
         if from_end:
-            yield from reversed(read(places.slice(places.num_rows - start - size, size)))
+            yield from reversed(read(positions.slice(positions.num_rows - start - size, size)))
         else:
-            yield from read(places.slice(start, size))
+            yield from read(positions.slice(start, size))
 
 
 def _fitting(found: Iterable[JsonObject]) -> list[JsonObject]:
@@ -155,11 +155,11 @@ def _after(parts: list[JsonObject], after_id: str | None) -> list[JsonObject]:
 
 
 def _neighbours(
-    store: Store, session_id: str, place: pa.Table, depth: int
+    store: Store, session_id: str, here: pa.Table, depth: int
 ) -> tuple[list[JsonObject], list[JsonObject]]:  # fmt: skip
     if not depth:
         return [], []
-    before, after = _around(paging.places(store, session_id), place)
+    before, after = _around(paging.positions(store, session_id), here)
     nearest = before.slice(max(0, before.num_rows - depth)), after.slice(0, depth)
     first, second = (summaries(store, session_id, some) for some in nearest)
     return first, second

@@ -26,18 +26,18 @@ class Growing:
     """A session file, where it grows, and how many bytes it has at each step; with none it is not there yet."""
 
     source: Path
-    place: Path
+    copy: Path
     sizes: tuple[int, ...]
 
     def write(self, step: int) -> None:
         """Let the file grow to what it is at a step."""
         if not self.sizes[step]:
             return
-        if not self.place.exists():
-            self.place.parent.mkdir(parents=True, exist_ok=True)
-            _copy_beside(self.source, self.place)
-            _copy_lists(self.source, self.place)
-        with open(self.source, "rb") as source, open(self.place, "ab") as out:
+        if not self.copy.exists():
+            self.copy.parent.mkdir(parents=True, exist_ok=True)
+            _copy_beside(self.source, self.copy)
+            _copy_lists(self.source, self.copy)
+        with open(self.source, "rb") as source, open(self.copy, "ab") as out:
             source.seek(out.tell())
             while (missing := self.sizes[step] - out.tell()) > 0 and (data := source.read(min(missing, _CHUNK))):
                 out.write(data)
@@ -46,10 +46,10 @@ class Growing:
 def story(files: Iterable[Path], scratch: Path, steps: int, seed: int) -> list[Growing]:
     """Return how files grow below `scratch`: each at its whole path, which says whose it is."""
     chance = random.Random(seed)
-    return [Growing(file, _place(file, scratch), tuple(_sizes(file, steps, chance))) for file in files]
+    return [Growing(file, _copy_of(file, scratch), tuple(_sizes(file, steps, chance))) for file in files]
 
 
-def _place(file: Path, scratch: Path) -> Path:
+def _copy_of(file: Path, scratch: Path) -> Path:
     return scratch.joinpath(*file.absolute().parts[1:])
 
 
@@ -65,26 +65,26 @@ def _sizes(file: Path, steps: int, chance: random.Random) -> Iterator[int]:
     yield whole
 
 
-def _line_end(file: Path, place: int) -> int:
-    """Return where the line ends that a place of a file lies in."""
+def _line_end(file: Path, offset: int) -> int:
+    """Return where the line ends that an offset of a file lies in."""
     with open(file, "rb") as opened:
-        if not place:
+        if not offset:
             return 0
         with mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as text:
-            return text.find(b"\n", place) + 1 or len(text)
+            return text.find(b"\n", offset) + 1 or len(text)
 
 
-def _copy_beside(source: Path, place: Path) -> None:
+def _copy_beside(source: Path, copy: Path) -> None:
     for client in clients():
         for name, file in beside(source, adapter(client).module.BESIDE):
-            target = place.parent / name.replace("{stem}", place.stem)
+            target = copy.parent / name.replace("{stem}", copy.stem)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
 
 
-def _copy_lists(source: Path, place: Path) -> None:
+def _copy_lists(source: Path, copy: Path) -> None:
     """Copy the lists that clients keep of their sessions, from wherever above the file they lie."""
     for name in {adapter(client).list_name for client in clients()} - {""}:
-        for here, there in zip(source.absolute().parents, place.parents, strict=False):
+        for here, there in zip(source.absolute().parents, copy.parents, strict=False):
             if (here / name).is_file() and not (there / name).exists():
                 shutil.copyfile(here / name, there / name)

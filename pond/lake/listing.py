@@ -30,7 +30,7 @@ _Children = Mapping[str, list[str]]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ListingFilter:
     """Which sessions to list; all conditions hold. Times are microseconds from 1970, of the activity listed by."""
 
     client: str | None = None
@@ -42,7 +42,7 @@ class Wanted:
     limit: int = LIMIT
 
 
-def recent(store: Store, wanted: Wanted) -> JsonObject:
+def recent(store: Store, wanted: ListingFilter) -> JsonObject:
     """Return the sessions wanted, the most recently active first, and how many more there are.
 
     Each has `id`, `prefix` (the shortest text that finds it), `source_agent`, `project`, `messages` (those in which
@@ -94,7 +94,7 @@ def _children(rows: Iterable[JsonObject]) -> dict[str, list[str]]:
     return children
 
 
-def _is_wanted(row: JsonObject, known: Mapping[str, JsonObject], wanted: Wanted) -> bool:
+def _is_wanted(row: JsonObject, known: Mapping[str, JsonObject], wanted: ListingFilter) -> bool:
     parent = row["parent_session_id"]
     if wanted.parent is not None:
         of_family = parent == to_stored(wanted.parent)
@@ -108,7 +108,7 @@ def _is_wanted(row: JsonObject, known: Mapping[str, JsonObject], wanted: Wanted)
     )
 
 
-def _family(id: str, children: _Children, wanted: Wanted) -> set[str]:
+def _family(id: str, children: _Children, wanted: ListingFilter) -> set[str]:
     """Return a session and, where it stands for them, all that descend from it."""
     family = {id}
     waiting = [] if wanted.everything else [id]
@@ -148,7 +148,7 @@ def _newest(family: set[str], times: Mapping[str, int | None], known: Mapping[st
     return max((time for time in found if time is not None), default=None)
 
 
-def _in_time(active: int | None, wanted: Wanted) -> bool:
+def _in_time(active: int | None, wanted: ListingFilter) -> bool:
     if active is None:
         return wanted.since is None and wanted.until is None
     return (wanted.since is None or wanted.since <= active) and (wanted.until is None or active < wanted.until)

@@ -15,7 +15,7 @@ from pond.codec.drift import Drift
 from pond.codec.facts import own_id
 from pond.diagnostics.render import as_json
 from pond.intake.identity import same_id
-from pond.intake.reading import MARK
+from pond.intake.reading import ID_SEPARATOR
 from pond.intake.sources import SOURCE
 from pond.lake.erase import unfinished
 from pond.lake.listing import sessions_of
@@ -33,7 +33,7 @@ from pond.substrate.upkeep import TableHealth
 class Overview:
     """What a lake holds."""
 
-    place: str
+    location: str
     rows: dict[str, int]  # by table
     clients: dict[str, int]  # sessions of each
     last_ingest: str | None
@@ -77,7 +77,7 @@ def overview(store: Store) -> Overview:
     rows = {table.name: read.count(store, table) for table in TABLES}
     last = pc.max(read.rows(store, SESSIONS, ["ingested_at"])["ingested_at"].cast("int64")).as_py()
     clients = sorted(sessions_of(store).items())
-    return Overview(store.catalog.place, rows, dict(clients), None if last is None else from_micros(last))
+    return Overview(store.catalog.tables_root, rows, dict(clients), None if last is None else from_micros(last))
 
 
 def checks(store: Store, environ: Mapping[str, str]) -> Checks:
@@ -111,7 +111,7 @@ def _drift(notes: Mapping[str, JsonObject]) -> dict[str, int]:
 
 def _same_ids(store: Store, notes: Mapping[str, JsonObject]) -> list[JsonObject]:
     """Return a diagnostic for each session that is stored under another id than its own, however it came in."""
-    ids = [id for id in read.rows(store, SESSIONS, ["id"])["id"].to_pylist() if MARK in from_stored(id)]
+    ids = [id for id in read.rows(store, SESSIONS, ["id"])["id"].to_pylist() if ID_SEPARATOR in from_stored(id)]
     rows = load.sessions(store, predicate.one_of("id", ids)) if ids else []
     files: dict[str, str] = {id: note["path"] for note in notes.values() for id in note["sessions"]}
     apart = [(own_id(row), str(row["id"])) for row in rows if own_id(row) != row["id"]]

@@ -50,7 +50,7 @@ def through_lake(files: list[Path], wish: Wish, take: Take = ingest) -> Iterator
             for each in growing:
                 each.write(step)
             for some in _in_turns(growing, step, chance):
-                inputs = [(str(each.place), wish.client) for each in some]
+                inputs = [(str(each.copy), wish.client) for each in some]
                 take(settings, Request(inputs, wish.project, processes=1))
         yield from _verdicts(opened(settings), growing)
 
@@ -67,13 +67,13 @@ def _in_turns(growing: list[Growing], step: int, chance: random.Random) -> Itera
 
 
 def _verdicts(store: Store, growing: list[Growing]) -> Iterator[tuple[Path, Verdict]]:
-    states: dict[str, State] = {id: State(**note) for id, note in ledger.notes(store, SOURCE).items()}
+    states: dict[str, State] = {id: State.from_json(note) for id, note in ledger.notes(store, SOURCE).items()}
     longest: dict[str, int] = {}  # session -> records of its longest source
     for state in states.values():
         for session_id in state.sessions:
             longest[session_id] = max(state.records, longest.get(session_id, 0))
     for each in growing:
-        noted = states.get(source_id(each.place))
+        noted = states.get(source_id(each.copy))
         further = noted is not None and any(longest[id] > noted.records for id in noted.sessions)
         yield each.source, _verdict(store, each, noted, further)
 

@@ -48,7 +48,7 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
+class ConversionUse:
     """The name after `as`, with its argument where it takes one."""
 
     name: Name
@@ -62,7 +62,7 @@ class Claim:
     source: Path
     optional: bool
     targets: tuple[Name, ...]
-    conversion: Conversion | None
+    conversion: ConversionUse | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,9 +143,9 @@ class _Builder(Transformer[Token, Any]):
         return tuple(children)
 
     # items
-    def conversion(self, meta: Any, children: list[Any]) -> ast.Conversion:
+    def conversion(self, meta: Any, children: list[Any]) -> ast.ConversionUse:
         argument = str(self._value(children[1]).value) if children[1] is not None else None
-        return ast.Conversion(self._name(children[0]), argument)
+        return ast.ConversionUse(self._name(children[0]), argument)
 
     def claim(self, meta: Any, children: list[Any]) -> ast.Claim:
         optional = any(isinstance(c, Token) for c in children)

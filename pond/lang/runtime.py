@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pond.lang.context import Reading, Writing
-from pond.lang.conversions import CONVERSIONS, NO_MARK
+from pond.lang.conversions import CONVERSIONS, NO_SPELLING
 from pond.lang.spans import CONVERSATIONAL, INJECTED, Markers
 from pond.model.instants import instant
 from pond.model.json_text import Json, JsonObject
@@ -20,7 +20,7 @@ __all__ = [
     "INJECTED",
     "LISTED",
     "MISSING",
-    "NO_MARK",
+    "NO_SPELLING",
     "OWN",
     "REPEAT",
     "Broken",
@@ -35,7 +35,7 @@ __all__ = [
     "kind_of",
     "labels_of",
     "parts_of",
-    "placed_parts",
+    "parts_with_roles",
     "repeat_event",
     "weave_of",
 ]  # fmt: skip
@@ -43,7 +43,7 @@ __all__ = [
 REPEAT = "repeat"  # the label of a row that stands for an earlier record
 CARRIED = "carry"  # the label of records that are carried whole
 LISTED = "listed"  # the label of a line about a session in a list that its client keeps of all of them
-COMPILER = 12  # bump when generated source changes, so that shipped modules are known to be stale
+COMPILER = 13  # bump when generated source changes, so that shipped modules are known to be stale
 OWN = "own"  # beside the session's fields: whose records are its own
 MISSING = object()
 EMPTY: JsonObject = {}  # stands for an object that is not there; never written to
@@ -116,7 +116,7 @@ def parts_of(events: list[JsonObject]) -> list[JsonObject]:
     return events[1:] if len(events) < 3 else _unjoin(events[1:])
 
 
-def placed_parts(events: list[JsonObject]) -> list[tuple[str, JsonObject]]:
+def parts_with_roles(events: list[JsonObject]) -> list[tuple[str, JsonObject]]:
     """Return the Parts of several messages, one for each source item, each with its message's role."""
     if len(events) == 2 and (part := events[1])["kind"] == "part" and JOINED not in part["options"].get(POND, EMPTY):
         return [(events[0]["role"], part)]  # as most are

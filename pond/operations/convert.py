@@ -12,10 +12,10 @@ from typing import BinaryIO
 
 from pond.codec.alone import Alone
 from pond.codec.batch import converted_into, is_directory, run_jobs, staging
-from pond.codec.finding import Found, expand
+from pond.codec.finding import FoundSource, expand
 from pond.codec.opening import Input, open_input
 from pond.codec.output import NewFile, failed
-from pond.codec.placing import place_beside, refuse_empty
+from pond.codec.placing import put_beside, refuse_empty
 from pond.codec.registry import CANONICAL, clients
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
@@ -85,7 +85,7 @@ def target_directory(output: str) -> Path:
     return Path(output)
 
 
-def _one(job: Found, alone: Alone, request: ConvertRequest, out: BinaryIO, done: Converted, watch: Watch) -> None:
+def _one(job: FoundSource, alone: Alone, request: ConvertRequest, out: BinaryIO, done: Converted, watch: Watch) -> None:
     """Convert one input to the stream or to the file named."""
     order, output, report = request.order, request.output, done.report
     with contained(report, job.name, BrokenPipeError, UsageError), job.open() as opened:
@@ -98,7 +98,7 @@ def _one(job: Found, alone: Alone, request: ConvertRequest, out: BinaryIO, done:
         with NewFile(Path(output)) as new:
             written = _stream(source, alone, order.to, new, report, output, watch)
             refuse_empty(new, job.name, job.name)
-        place_beside(Path(output), written, "", report)
+        put_beside(Path(output), written, "", report)
     done.not_written = any(d.code.startswith("output") and d.severity == "error" for d in report.diagnostics)
 
 
@@ -126,7 +126,7 @@ def _stream(
         raise failed(called, error) from None
 
 
-def _many(found: list[Found], request: ConvertRequest, out: BinaryIO, report: Report, watch: Watch) -> None:
+def _many(found: list[FoundSource], request: ConvertRequest, out: BinaryIO, report: Report, watch: Watch) -> None:
     """Convert several inputs into a directory, or (canonical only) one after the other to the stream."""
     order = request.order
     if request.output is None and order.to != CANONICAL:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from pond.operations.service import Service
 
 if TYPE_CHECKING:  # Lance is loaded by whoever asks
-    from pond.lake.find import Found
+    from pond.lake.find import SessionMatch
 
 
-def meant(service: Service, text: str, session: str | None = None, namespace: str | None = None) -> Found:
+def meant(service: Service, text: str, session: str | None = None, namespace: str | None = None) -> SessionMatch:
     """Return the session or message meant; within a session, the message. Raise UsageError for none or several."""
     from pond.lake import find
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def list_sessions(service: Service, request: ListRequest) -> ListResponse:
     """Return the sessions asked for, and how many more there are."""
-    from pond.lake.listing import LIMIT, Wanted, recent
+    from pond.lake.listing import LIMIT, ListingFilter, recent
 
-    wanted = Wanted(
+    wanted = ListingFilter(
         client=request.get("source_agent"),
         project=request.get("project"),
         since=_micros(request.get("since")),

@@ -105,7 +105,7 @@ def changes(service: Service) -> Iterator[None]:
     """Yield whenever the stores may have changed, and now and then without a sign: not every file system gives one."""
     from watchfiles import watch
 
-    places = [path for path, _ in inputs(service) if Path(path).exists()]
+    sources = [path for path, _ in inputs(service) if Path(path).exists()]
     every = int(service.settings.sync.interval * 1000)
-    for _ in watch(*places, debounce=every, rust_timeout=max(every, _AT_LEAST_EVERY), yield_on_timeout=True):
+    for _ in watch(*sources, debounce=every, rust_timeout=max(every, _AT_LEAST_EVERY), yield_on_timeout=True):
         yield

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pond.codec.finding import Found, expand
+from pond.codec.finding import FoundSource, expand
 from pond.codec.report import Report
 from pond.codec.verify import UNKNOWN, Verdict, verify_job
 from pond.config.process import may_fork
@@ -72,7 +72,7 @@ def verify(request: VerifyRequest, watch: Watch = unwatched) -> Verified:
     return found
 
 
-def _verdicts(jobs: list[Found], request: VerifyRequest) -> Iterator[tuple[Found, Verdict]]:
+def _verdicts(jobs: list[FoundSource], request: VerifyRequest) -> Iterator[tuple[FoundSource, Verdict]]:
     if len(jobs) < 2 or not may_fork() or sum(job.size for job in jobs) < _WORTH_A_PROCESS:
         for job in jobs:
             yield job, verify_job(job, request.client, request.project)
@@ -85,17 +85,19 @@ def _verdicts(jobs: list[Found], request: VerifyRequest) -> Iterator[tuple[Found
         yield job, verdict if isinstance(verdict, Verdict) else _died(job)
 
 
-def _died(job: Found) -> Verdict:
+def _died(job: FoundSource) -> Verdict:
     verdict = Verdict(report=Report(files=1))
     verdict.report.error("source-unreadable", "the process that verified it died", job.name)
     return verdict
 
 
-def _is_file(job: Found) -> bool:
+def _is_file(job: FoundSource) -> bool:
     return job.path is not None and os.path.isfile(job.path)
 
 
-def _through_lake(jobs: list[Found], request: VerifyRequest, watch: Watch) -> Iterator[tuple[Found, Verdict]]:
+def _through_lake(
+    jobs: list[FoundSource], request: VerifyRequest, watch: Watch
+) -> Iterator[tuple[FoundSource, Verdict]]:
     assert request.steps is not None
     if request.steps < 1 or any(job.path is None for job in jobs):
         raise UsageError(Diagnostic("usage", "through a lake go files and directories, in one step or more"))

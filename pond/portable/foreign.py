@@ -18,7 +18,7 @@ from pond.portable.outline import Outline, Recall
 from pond.portable.pairing import Pairing
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-Place = Callable[[], tuple[int, int]]
+Reached = Callable[[], tuple[int, int]]
 
 
 def target_id(source_agent: str, session_id: str) -> str:
@@ -68,10 +68,10 @@ class Foreign:
 
     def __init__(
         self, heading: Heading, session: JsonObject, outline: Outline, lowering: type[Lowering], losses: Losses,
-        recall: Recall, place: Place, keep_origin: bool = False,
+        recall: Recall, reached: Reached, keep_origin: bool = False,
     ) -> None:  # fmt: skip
         self._outline, self._losses, self._lowering = outline, losses, lowering
-        self._place = place
+        self._reached = reached
         self._session, self._recall = session, recall
         self._keep_origin = keep_origin
         self._main = self._road(heading)
@@ -88,7 +88,7 @@ class Foreign:
         return chain(self._records(before), self._records(own, self._keep_origin), self._rest())
 
     def _records(self, groups: Iterable[Group], keep_origin: bool = False) -> Iterator[Group]:
-        main, outline, place, lift = self._main, self._outline, self._place, self._lift.items
+        main, outline, reached, lift = self._main, self._outline, self._reached, self._lift.items
         passes, push, said = main.pairing.passes, main.pairing.push, main.lowering.said
         last_time = self.last_time
         if keep_origin:
@@ -96,7 +96,7 @@ class Foreign:
         for events in groups:
             if keep_origin:
                 yield from self._aside(origin.of_record(self._whole(events)))
-            items = lift(events, place()[1])
+            items = lift(events, reached()[1])
             if not items:
                 continue
             if items[-1].time > last_time:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pond.codec.convert import towards
-from pond.codec.lineage import Member, member, too_deep
-from pond.codec.placing import apart, as_written, layout, place_session
+from pond.codec.lineage import FamilyMember, member, too_deep
+from pond.codec.placing import apart, as_written, layout, put_session
 from pond.codec.registry import CANONICAL, clients
 from pond.codec.relatives import opening
 from pond.codec.report import Report
@@ -47,12 +47,12 @@ def restore(
     waiting = [*rows, *load.descendants(store, (row["id"] for row in rows))]
     refused = _too_deep(store, waiting, request)
     known = {row["id"] for row in waiting}
-    places: dict[str, str] = {}  # which session got which
+    locations: dict[str, str] = {}  # which session got which
     for row in waiting:  # it may grow
         own = replace(request, to=row["source_agent"] if request.to == OWN else request.to)
         stored = StoredSession(store, row, report)
         try:
-            yield Restored(row["id"], own.to, _written(stored, own, refused, target, report, places))
+            yield Restored(row["id"], own.to, _written(stored, own, refused, target, report, locations))
         except LakeError:
             raise
         except Exception as error:
@@ -72,7 +72,7 @@ def stream(store: Store, rows: list[JsonObject], request: ConversionRequest, out
 
 def _written(
     stored: StoredSession, request: ConversionRequest, refused: dict[str, Diagnostic], target: Path, report: Report,
-    places: dict[str, str],
+    locations: dict[str, str],
 ) -> Path:  # fmt: skip
     if request.to not in (*clients(), CANONICAL):
         what = f"session `{stored.name}` is of `{request.to}`, which pond cannot write"
@@ -83,21 +83,21 @@ def _written(
     if session.member is not None and stored.name in refused:
         del report.losses[before:]  # nothing of it is written
         raise SourceFault(refused[stored.name])
-    place = target / _free_place(as_written(layout(session, request), request), stored.name, places, report)
-    place_session(session, request, target, place, report, stored.name, stored.date)
+    location = target / _free_location(as_written(layout(session, request), request), stored.name, locations, report)
+    put_session(session, request, target, location, report, stored.name, stored.date)
     report.files += 1
-    return place
+    return location
 
 
-def _free_place(place: str, session_id: str, places: dict[str, str], report: Report) -> str:
-    """Return the place of a session: its own name beside the stored one where another of this run got that."""
-    if place in places:
-        own = apart(place, session_id)
-        what = f"session `{places[place]}` has the same stored place; this one is at `{own}`"
+def _free_location(location: str, session_id: str, locations: dict[str, str], report: Report) -> str:
+    """Return the location of a session: its own name beside the stored one where another of this run got that."""
+    if location in locations:
+        own = apart(location, session_id)
+        what = f"session `{locations[location]}` has the same stored place; this one is at `{own}`"
         report.error("output-renamed", what, session_id)
-        place = own
-    places[place] = session_id
-    return place
+        location = own
+    locations[location] = session_id
+    return location
 
 
 def _too_deep(store: Store, rows: list[JsonObject], request: ConversionRequest) -> dict[str, Diagnostic]:
@@ -107,6 +107,6 @@ def _too_deep(store: Store, rows: list[JsonObject], request: ConversionRequest) 
     return too_deep((_member(store, row) for row in rows if row["source_agent"] != request.to), request.to)
 
 
-def _member(store: Store, row: JsonObject) -> Member:
+def _member(store: Store, row: JsonObject) -> FamilyMember:
     alone = row.get("parent_session_id") is None
     return member(row, opening(row, None if alone else load.opening(store, row["id"])), row["id"])

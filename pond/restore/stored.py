@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pond.codec.placing import seconds
 from pond.codec.relatives import opening
 from pond.codec.report import Report
-from pond.codec.session import Origin, Session
+from pond.codec.session import SessionOrigin, SessionStream
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.json_text import JsonObject
@@ -25,7 +25,7 @@ class StoredSession:
         self.base: str | None = None  # the session that holds its beginning
         self._time = ""
 
-    def session(self) -> Session:
+    def session(self) -> SessionStream:
         """Return the session as it comes from any source; raise SourceFault for a row that cannot be written."""
         self._report.sessions += 1
         if not is_session(self._row):
@@ -48,27 +48,27 @@ class StoredSession:
             yield events
 
 
-def stored_session(store: Store, row: JsonObject) -> Session:
+def stored_session(store: Store, row: JsonObject) -> SessionStream:
     """Return a session of the lake as it comes from any source."""
     return _session(store, row, load.groups(store, row["id"]))
 
 
-def _session(store: Store, row: JsonObject, groups: Iterator[list[JsonObject]]) -> Session:
-    return Session(row, groups, _LakeOrigin(store, row["id"]))
+def _session(store: Store, row: JsonObject, groups: Iterator[list[JsonObject]]) -> SessionStream:
+    return SessionStream(row, groups, _LakeOrigin(store, row["id"]))
 
 
-class _LakeOrigin(Origin):
+class _LakeOrigin(SessionOrigin):
     """A session in the tables."""
 
     checked = False  # canonical text of anybody may have been stored: nothing is taken for granted
 
     def __init__(self, store: Store, session_id: str) -> None:
-        self._store, self._earlier = store, load.Earlier(store, session_id)
+        self._store, self._earlier = store, load.EarlierRecords(store, session_id)
 
     def recall(self, message_id: str) -> list[JsonObject]:
         return self._earlier(message_id)
 
-    def others(self, session_id: str) -> Iterator[Session]:
+    def others(self, session_id: str) -> Iterator[SessionStream]:
         found = load.session(self._store, session_id)
         if found is not None and is_session(found):
             yield stored_session(self._store, found)

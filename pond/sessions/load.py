@@ -180,7 +180,7 @@ def opening(store: Store, session_id: str) -> list[JsonObject] | None:
     return next(iter(Page(store, session_id, _records_at(here, first[0], 1)).records.values()))()
 
 
-class Earlier:
+class EarlierRecords:
     """Gives a session's records again, by the id of the first message; raises KeyError for one that is not there.
 
     Who asks for one asks for its neighbours next (a branch is walked, a copied beginning repeated), so they are read

@@ -16,7 +16,7 @@ from pond.substrate import predicate, read
 from pond.substrate.store import Store
 
 
-def places(store: Store, session_id: str, also: str | None = None) -> pa.Table:
+def positions(store: Store, session_id: str, also: str | None = None) -> pa.Table:
     """Return `id` and `position` of the messages of a session that fit, ids as stored, in the order of its log."""
     where = predicate.all_of(predicate.equals("session_id", stored_id(session_id)), also)
     found = read.rows(store, MESSAGES, ["id", "position"], where)
@@ -24,7 +24,7 @@ def places(store: Store, session_id: str, also: str | None = None) -> pa.Table:
 
 
 def messages(store: Store, session_id: str, wanted: pa.Table) -> list[JsonObject]:
-    """Return the messages that stand at some of a session's `places`, each with its parts as `content`, in order.
+    """Return the messages that stand at some of a session's `positions`, each with its parts as `content`, in order.
 
     Whole records are read, since what one of their messages says may be packed with a part of another.
     """

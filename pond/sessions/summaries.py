@@ -23,11 +23,11 @@ _PART = ("message_id", "id", "ordinal", "type", "provenance", "variant_data", "p
 
 
 def summaries(store: Store, session_id: str, wanted: pa.Table, *, injected: bool = True) -> list[JsonObject]:
-    """Return the messages at some of a session's `places` in short, in order; without `injected`, only conversation."""
+    """Return messages at some of a session's `positions` in short, in order; without `injected`, only conversation."""
     ids = wanted["id"].to_pylist()
     if not ids:
         return []
-    # By place first: of rows that lie elsewhere in the session no id is looked at, and nothing else of them read.
+    # By position first: of rows that lie elsewhere in the session no id is looked at, and nothing else of them read.
     ends = pc.min_max(wanted["position"]).as_py()
     here = predicate.all_of(
         predicate.equals("session_id", stored_id(session_id)),

@@ -19,7 +19,10 @@ _LONGEST = 64  # letters of a word that are looked at: what is longer is data, n
 _CACHED = 48  # characters of a piece of text whose terms are remembered
 
 # Signs that stand on the letter before them and are no letters to `re`: without them words of many scripts fall apart.
-_SIGNS = "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
+_SIGNS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u0900-\u0963\u0966-\u0dff"
+)
 # Scripts that put no space between words, and Hangul, which puts endings onto them.
 _DENSE = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3031-\u3035\u3041-\u30ff\u3130-\u318f\u31f0-\u31ff"

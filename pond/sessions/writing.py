@@ -67,7 +67,7 @@ def write_rows(
     return new_messages, new_parts
 
 
-def placed(store: Store, session_id: str) -> dict[str, int]:
+def positions_of(store: Store, session_id: str) -> dict[str, int]:
     """Return the messages of a session by their ids, with their positions; all as stored."""
     rows = read.rows(store, MESSAGES, ["id", "position"], predicate.equals("session_id", session_id))
     return dict(zip(rows["id"].to_pylist(), rows["position"].to_pylist(), strict=True))

@@ -25,7 +25,7 @@ class Catalog:
         return not _REMOTE.match(self.root) or self.root.startswith("file://")
 
     @property
-    def place(self) -> str:
+    def tables_root(self) -> str:
         """The root of this namespace's tables (lance-chokepoints-catalog)."""
         root = self.root.removeprefix("file://") if self.is_local else self.root.rstrip("/")
         root = str(Path(os.path.expanduser(root)).absolute()) if self.is_local else root
@@ -33,7 +33,7 @@ class Catalog:
 
     def location(self, table: str) -> str:
         """Return the address of a table; nobody else makes one."""
-        return f"{self.place}/{table}.lance"
+        return f"{self.tables_root}/{table}.lance"
 
 
 def prefix(namespace: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pond.substrate.retry import steadily
+from pond.substrate.retry import with_retries
 from pond.substrate.store import Store
 from pond.substrate.table import Table
 
@@ -36,7 +36,7 @@ def rows(
         found = scan(handle, list(asked), where, order=order, limit=limit, row_ids=row_ids).to_table()
         return found.select([*columns, ROW] if row_ids else list(columns))
 
-    return steadily(f"reading `{table.name}`", ask, store.forget)
+    return with_retries(f"reading `{table.name}`", ask, store.forget)
 
 
 def batches(store: Store, table: Table, columns: Sequence[str], where: str | None = None) -> Iterator[pa.RecordBatch]:
@@ -51,8 +51,8 @@ def batches(store: Store, table: Table, columns: Sequence[str], where: str | Non
         pinned = handle.checkout_version(version)
         stream = scan(pinned, columns, where, offset=done).to_batches()
 
-    steadily(f"reading `{table.name}`", begin)
-    while (batch := steadily(f"reading `{table.name}`", lambda: next(stream, None), begin)) is not None:
+    with_retries(f"reading `{table.name}`", begin)
+    while (batch := with_retries(f"reading `{table.name}`", lambda: next(stream, None), begin)) is not None:
         done += batch.num_rows
         yield batch
 
@@ -85,7 +85,7 @@ def count(store: Store, table: Table, where: str | None = None) -> int:
         handle = store.existing(table)
         return 0 if handle is None else int(handle.count_rows(where))
 
-    return steadily(f"counting `{table.name}`", ask, store.forget)
+    return with_retries(f"counting `{table.name}`", ask, store.forget)
 
 
 def blobs(store: Store, table: Table, column: str, row_ids: Sequence[int]) -> list[bytes]:
@@ -93,7 +93,7 @@ def blobs(store: Store, table: Table, column: str, row_ids: Sequence[int]) -> li
     if not row_ids:
         return []
 
-    return steadily(
+    return with_retries(
         f"reading `{table.name}`", lambda: payloads(store.handle(table), column, row_ids), store.forget
     )  # fmt: skip
 

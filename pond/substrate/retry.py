@@ -54,7 +54,7 @@ _MEANINGS: tuple[tuple[Meaning, re.Pattern[str]], ...] = (
 _LASTING = ("exhausted", "final", "damaged", "refused")  # waiting cannot help
 
 
-def steadily(what: str, call: Callable[[], Result], renew: Callable[[], object] = lambda: None) -> Result:
+def with_retries(what: str, call: Callable[[], Result], renew: Callable[[], object] = lambda: None) -> Result:
     """Return what `call` gives; where it fails for a passing reason, `renew` and try again (lance-retry-jitter).
 
     Raises Conflict when other writers win every race, Unavailable when the storage stays away, Damaged when what it

@@ -78,5 +78,5 @@ class Older(LakeError):
 class Missing(LakeError, UsageError):
     """There is no lake at the place named: nothing went wrong, the request names another place."""
 
-    def __init__(self, place: str) -> None:
-        super().__init__(Diagnostic("lake-missing", f"no lake at `{place}`"))
+    def __init__(self, location: str) -> None:
+        super().__init__(Diagnostic("lake-missing", f"no lake at `{location}`"))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pond.substrate.read import ROW, payloads, scan
-from pond.substrate.retry import steadily
+from pond.substrate.retry import with_retries
 from pond.substrate.signals import Damaged
 from pond.substrate.store import Store
 from pond.substrate.table import Table, blobs
@@ -31,8 +31,8 @@ class Snapshot:
     def __init__(self, store: Store, table: Table) -> None:
         handle = store.renewed(table)  # snapshots of several tables keep the order in which they were taken
         self.table = table
-        self._handle = steadily(f"opening `{table.name}`", lambda: handle.checkout_version(handle.version))
-        self._rows = steadily(f"counting `{table.name}`", lambda: int(self._handle.count_rows()))
+        self._handle = with_retries(f"opening `{table.name}`", lambda: handle.checkout_version(handle.version))
+        self._rows = with_retries(f"counting `{table.name}`", lambda: int(self._handle.count_rows()))
 
     def __len__(self) -> int:
         return self._rows
@@ -58,7 +58,7 @@ class Snapshot:
             nonlocal stream
             stream = self._stream(where, done)
 
-        while (batch := steadily(f"reading `{self.table.name}`", lambda: next(stream, None), again)) is not None:
+        while (batch := with_retries(f"reading `{self.table.name}`", lambda: next(stream, None), again)) is not None:
             done += batch.num_rows
             yield batch
 

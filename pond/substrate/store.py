@@ -15,7 +15,7 @@ from lance.dataset import AutoCleanupConfig
 from lance.file import LanceFileSession
 
 from pond.substrate.catalog import Catalog
-from pond.substrate.retry import steadily
+from pond.substrate.retry import with_retries
 from pond.substrate.signals import Damaged, Missing, Newer, Older
 from pond.substrate.table import VERSION, Table
 
@@ -24,7 +24,7 @@ _DAY = 24 * 3600
 # A short retention window, kept up by the writes themselves.
 _CLEANUP = AutoCleanupConfig(interval=50, older_than_seconds=_DAY)
 _INDEX_CACHE, _METADATA_CACHE = 256 << 20, 64 << 20
-# How long one request to an object store may last and how often it is repeated below `steadily`, which repeats the
+# How long one request to an object store may last and how often it is repeated below `with_retries`, which repeats the
 # whole call. The client's own limits would let a server that says nothing keep a command for an hour.
 _CLIENT = {
     "connect_timeout": "5s",
@@ -60,7 +60,7 @@ class Store:
         """Return the fresh handle of a table, or None where it was never made."""
         if table.name in self._open:
             return self._fresh(table)
-        handle = steadily(f"opening `{table.name}`", lambda: self._try_open(table))
+        handle = with_retries(f"opening `{table.name}`", lambda: self._try_open(table))
         if handle is not None:
             self._keep(table, handle)
         return handle
@@ -69,7 +69,7 @@ class Store:
         """Return the fresh handle of a table that must be there."""
         handle = self.existing(table)
         if handle is None:
-            raise Missing(self.catalog.place)
+            raise Missing(self.catalog.tables_root)
         return handle
 
     def made(self, table: Table) -> Any:
@@ -90,7 +90,7 @@ class Store:
         age = self._clock() - self._checked.get(table.name, float("-inf"))
         if self.catalog.is_local or age > _STALE_AFTER:
             before = handle.version
-            steadily(f"refreshing `{table.name}`", handle.checkout_latest)
+            with_retries(f"refreshing `{table.name}`", handle.checkout_latest)
             if handle.version < before:
                 raise Damaged(f"refreshing `{table.name}`", f"version {before} is gone, found {handle.version}")
             self._checked[table.name] = self._clock()
@@ -151,9 +151,9 @@ class Store:
 
     def _make(self, table: Table) -> Any:
         if self.catalog.is_local:
-            steadily("making the lake", lambda: _make_private(self.catalog))
+            with_retries("making the lake", lambda: _make_private(self.catalog))
         try:
-            handle = steadily(f"making `{table.name}`", lambda: self._create(table))
+            handle = with_retries(f"making `{table.name}`", lambda: self._create(table))
         except _Exists:  # another process made it at the same moment: theirs is as good
             return self.handle(table)
         self._keep(table, handle)
@@ -182,15 +182,16 @@ class Store:
         return LanceFileSession(self.catalog.location(table), storage_options=dict(self._options))
 
 
-def write_apart(place: str, table: Table, batches: Iterator[pa.RecordBatch]) -> None:
+def write_apart(path: str, table: Table, batches: Iterator[pa.RecordBatch]) -> None:
     """Write the rows as a table of their own, without indexes and history, in a local folder outside of any lake."""
     reader = pa.RecordBatchReader.from_batches(table.schema, batches)
-    lance.write_dataset(reader, place, mode="create", data_storage_version="2.2", enable_stable_row_ids=True)
+    lance.write_dataset(reader, path, mode="create", data_storage_version="2.2", enable_stable_row_ids=True)
 
 
 def _make_private(catalog: Catalog) -> None:
     """Make the lake's directories before Lance would: its owner's alone, whatever umask a library runs under."""
-    folders = [catalog.place] if catalog.namespace is None else [os.path.dirname(catalog.place), catalog.place]
+    root = catalog.tables_root
+    folders = [root] if catalog.namespace is None else [os.path.dirname(root), root]
     for folder in folders:
         os.makedirs(folder, mode=0o700, exist_ok=True)
 
@@ -235,4 +236,4 @@ def _complete(table: Table, handle: Any) -> None:
                 raise
             handle.checkout_latest()  # another process came first
 
-    steadily(f"adding columns to `{table.name}`", add, handle.checkout_latest)
+    with_retries(f"adding columns to `{table.name}`", add, handle.checkout_latest)

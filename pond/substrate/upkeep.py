@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
-from pond.substrate.retry import steadily
+from pond.substrate.retry import with_retries
 from pond.substrate.store import Store
 from pond.substrate.table import Index, Table
 
@@ -236,4 +236,4 @@ def _index_health(handle: Any, index: Index) -> IndexHealth:
 
 def _on(store: Store, table: Table, doing: str, work: Callable[[Any], Result]) -> Result:
     """Return what `work` makes of the table's handle: at the newest version where another writer came first."""
-    return steadily(f"{doing} `{table.name}`", lambda: work(store.handle(table)), lambda: store.renewed(table))
+    return with_retries(f"{doing} `{table.name}`", lambda: work(store.handle(table)), lambda: store.renewed(table))

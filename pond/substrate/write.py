@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from pond.substrate import predicate
-from pond.substrate.retry import steadily
+from pond.substrate.retry import with_retries
 from pond.substrate.store import Store
 from pond.substrate.table import Table
 
@@ -50,7 +50,7 @@ def correct(store: Store, table: Table, column: str, value: str, where: str) -> 
         )
         return int(done["num_rows_updated"])
 
-    return steadily(f"correcting `{table.name}`", update, lambda: store.renewed(table))
+    return with_retries(f"correcting `{table.name}`", update, lambda: store.renewed(table))
 
 
 def rederive(store: Store, table: Table, new: pa.Table) -> int:
@@ -72,7 +72,7 @@ def erase(store: Store, table: Table, where: str) -> int:
         done = handle.delete(where, conflict_retries=_RACES, retry_timeout=_PATIENCE)
         return int(done["num_deleted_rows"])
 
-    return steadily(f"erasing from `{table.name}`", remove, lambda: store.renewed(table))
+    return with_retries(f"erasing from `{table.name}`", remove, lambda: store.renewed(table))
 
 
 def _merged(store: Store, table: Table, new: pa.Table, order: Callable[[Any], Any]) -> int:
@@ -87,4 +87,4 @@ def _merged(store: Store, table: Table, new: pa.Table, order: Callable[[Any], An
         done = builder.conflict_retries(_RACES).retry_timeout(_PATIENCE).execute(new)
         return int(done["num_inserted_rows"] + done["num_updated_rows"])
 
-    return steadily(f"writing `{table.name}`", merge, lambda: store.renewed(table))
+    return with_retries(f"writing `{table.name}`", merge, lambda: store.renewed(table))

@@ -15,7 +15,7 @@ from pond.codec.openfile import OpenFile
 from pond.codec.opening import open_input
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
-from pond.codec.session import Session
+from pond.codec.session import SessionStream
 from pond.codec.writing import write_session
 from pond.config.process import gc_paused
 from pond.diagnostics.diagnostic import SourceFault
@@ -45,7 +45,7 @@ def convert(file: Path, to: str, out: BinaryIO) -> None:
     assert report.errors == 0, report.faults[:3]
 
 
-def write(session: Session, to: str, out: BinaryIO, report: Report) -> None:
+def write(session: SessionStream, to: str, out: BinaryIO, report: Report) -> None:
     """Write one session in the form asked for."""
     try:
         write_session(session, to, out, report, "memory")

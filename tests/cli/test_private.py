@@ -86,7 +86,7 @@ def test_a_lake_is_private_whatever_the_umask(namespace: str | None, tmp_path: P
     finally:
         os.umask(before)
     assert [
-        stat.filemode(folder.stat().st_mode) for folder in {root, Path(Catalog(str(root), {}, namespace).place)}
+        stat.filemode(folder.stat().st_mode) for folder in {root, Path(Catalog(str(root), {}, namespace).tables_root)}
     ] == ["drwx------"] * (1 if namespace is None else 2)
 
 

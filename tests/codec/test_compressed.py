@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from pond.codec import unpacked as unpacking
-from pond.codec.finding import Found, expand
+from pond.codec.finding import FoundSource, expand
 from pond.codec.report import Report
 from pond.codec.unpacked import Unpacked, plain
 from pond.codec.verify import verify_job
@@ -105,7 +105,7 @@ def test_a_store_is_read_and_the_plain_file_comes_first(tmp_path: Path) -> None:
 
 def test_verify_compares_the_text(tmp_path: Path) -> None:
     made = compressed(CODEX.session(tmp_path, "one"))
-    verdict = verify_job(Found(made, str(made)))
+    verdict = verify_job(FoundSource(made, str(made)))
     assert (verdict.client, verdict.report.diagnostics) == ("codex", [])
     assert verdict.equal == verdict.records > 5
 
@@ -113,7 +113,7 @@ def test_verify_compares_the_text(tmp_path: Path) -> None:
 def test_verify_names_the_damage_and_compares_the_rest(tmp_path: Path) -> None:
     made = compressed(CODEX.session(tmp_path, "one", turns=300))
     made.write_bytes(made.read_bytes()[:-200])
-    verdict = verify_job(Found(made, str(made)))
+    verdict = verify_job(FoundSource(made, str(made)))
     assert {fault.code for fault in verdict.report.diagnostics} <= {"source-compressed", "source-not-json"}
     assert verdict.report.diagnostics[0].code == "source-compressed"
     assert verdict.equal == verdict.records > 0

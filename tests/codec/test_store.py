@@ -1,6 +1,8 @@
 """The source seam: a client that keeps its sessions in a database goes every road that a client with files goes."""
 
+import ast
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,7 +13,9 @@ import pytest
 
 import pond.adapters
 from pond.cli.main import main
-from pond.codec import kept, registry
+from pond.codec import client_store, registry
+from pond.codec.finding import find_files
+from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
 from pond.model.equal import same
 from pond.model.json_text import Json, JsonObject
@@ -23,6 +27,7 @@ from tests.laws.passage import strict_values
 from tests.operations.stored import restored
 
 HERE = Path(__file__).parent
+_SUFFIX = re.compile(r"\.jsonl?\b")
 pytestmark = pytest.mark.rule("adapter-transport-agnostic-seam")
 
 
@@ -33,7 +38,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     folders.mkdir()
     for folder in [*(registry.adapter(name).folder for name in registry.clients()), HERE / "tern"]:
         (folders / folder.name).symlink_to(folder)
-    caches = (registry.clients, registry.adapter, registry.part_of, kept._parts)
+    caches = (registry.clients, registry.adapter, registry.part_of, client_store._parts)
     monkeypatch.setattr(registry, "adapters_dir", lambda: folders)
     monkeypatch.setattr(pond.adapters, "__path__", [str(folders)])
     for each in caches:
@@ -116,7 +121,7 @@ def test_a_room_that_grew_is_read_from_where_it_grew(
     lake, asked = tmp_path / "lake", list[tuple[str, int]]()
     first = take_in(lake, rooms.parent)
     assert (first.files["new"], first.new_sessions, first.new_messages) == (2, 2, 5)
-    part: Any = kept.store_part(registry.adapter("tern"))
+    part: Any = client_store.store_part(registry.adapter("tern"))
     whole = part.Rooms.records
 
     def records(self: Any, session: str, after: int) -> Iterator[tuple[int, bytes]]:
@@ -161,3 +166,33 @@ def test_a_room_that_was_rewritten_is_another_session(rooms: Path, tmp_path: Pat
     tern.add(rooms, "fern", _records("fern", "all", "is", "new", "here"))
     second = take_in(lake, rooms.parent)
     assert (second.files["rewritten"], second.new_sessions) == (1, 1)
+
+
+def test_a_folder_beside_a_database_belongs_to_it(rooms: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry.adapter("tern").module, "BESIDE", ("{stem}/leaves/*",))
+    leaf = rooms.parent / "rooms" / "leaves" / "one.txt"
+    leaf.parent.mkdir(parents=True)
+    leaf.write_text("dry")
+    report = Report()
+    assert list(find_files(rooms.parent, report)) == [rooms]
+    assert report.diagnostics == []
+    rooms.unlink()
+    assert list(find_files(rooms.parent, report)) == []
+    assert [(fault.code, "`rooms.tern`" in fault.message) for fault in report.diagnostics] == [("source-orphan", True)]
+
+
+def test_suffixes_are_known_below_the_seam_only() -> None:
+    package = HERE.parents[1] / "pond"
+    folders = ("codec", "intake", "lake", "restore", "operations", "api")
+    above = [file for folder in folders for file in (package / folder).glob("*.py")]
+    named = {file.name for file in above if any(_SUFFIX.search(text) for text in _texts(file))}
+    assert named == {"lines.py", "document.py"}
+
+
+def _texts(file: Path) -> Iterator[str]:
+    """Yield the texts in a module that are no docstrings."""
+    nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    prose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            yield node.value

@@ -16,7 +16,7 @@ import pond.codec.verify
 import pond.intake.reading
 from pond.cli.main import main
 from pond.codec.batch import run_jobs
-from pond.codec.finding import Found
+from pond.codec.finding import FoundSource
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
 from pond.codec.surprise import contained, told
@@ -64,7 +64,7 @@ def test_convert(
 ) -> None:
     failing = _failing(pond.codec.opening.open_input, files["bad"], surprise)
     monkeypatch.setattr(pond.codec.convert, "open_input", failing)
-    jobs = [Found(path, str(path), tmp_path / "in", number) for number, path in enumerate(files.values())]
+    jobs = [FoundSource(path, str(path), tmp_path / "in", number) for number, path in enumerate(files.values())]
     found = Report()
     for _, report in run_jobs(jobs, ConversionRequest("claude-code"), tmp_path / "out", tmp_path, processes):
         found.add(report)
@@ -76,7 +76,7 @@ def test_convert(
 def test_verify(surprise: Exception, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     failing = _failing(pond.codec.opening.open_input, files["bad"], surprise)
     monkeypatch.setattr(pond.codec.verify, "open_input", failing)
-    verdict = verify_job(Found(files["bad"], str(files["bad"])))
+    verdict = verify_job(FoundSource(files["bad"], str(files["bad"])))
     assert [d.code for d in verdict.report.diagnostics] == [_code(surprise)]
 
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pond.config.document import MOST_BYTES
-from pond.config.kinds import Count, Kind, Number, Place, Unfit
+from pond.config.kinds import Count, Number, PathBase, SettingKind, Unfit
 from pond.config.load import load
 from pond.config.settings import SETTINGS
 from pond.diagnostics.diagnostic import UsageError
@@ -101,10 +101,10 @@ def test_the_bounds_themselves_are_allowed(home: Home) -> None:
 
 
 @pytest.mark.parametrize("kind", [Count(0, 9), Number(0, 9)])
-def test_a_truth_value_is_no_number(kind: Kind) -> None:
-    assert kind.check(1, Place(None, Path())) == 1
+def test_a_truth_value_is_no_number(kind: SettingKind) -> None:
+    assert kind.check(1, PathBase(None, Path())) == 1
     with pytest.raises(Unfit):
-        kind.check(True, Place(None, Path()))
+        kind.check(True, PathBase(None, Path()))
 
 
 @pytest.mark.parametrize(

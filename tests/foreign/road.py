@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pond.codec.batch import convert_job
-from pond.codec.finding import Found
+from pond.codec.finding import FoundSource
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
@@ -70,7 +70,7 @@ class Made:
 def convert(file: Path, to: str, folder: Path, client: str | None = None) -> Made:
     """Convert a session file into a directory."""
     spool = folder.with_name(f"{folder.name}.spool")
-    return Made(to, folder, convert_job(Found(file, str(file)), ConversionRequest(to, client), folder, spool))
+    return Made(to, folder, convert_job(FoundSource(file, str(file)), ConversionRequest(to, client), folder, spool))
 
 
 def write_events(events: list[JsonObject], folder: Path) -> Path:

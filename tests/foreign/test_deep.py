@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pond.codec.batch import convert_job
-from pond.codec.finding import Found
+from pond.codec.finding import FoundSource
 from pond.codec.request import ConversionRequest
 from pond.model.equal import same
 from pond.model.json_text import MAX_DEPTH, Json, JsonObject, encode_line
@@ -79,7 +79,7 @@ def test_deep_values_are_written_so_that_they_can_be_read(client: str, levels: i
 def test_deep_values_come_back_with_their_origin(client: str, levels: int, tmp_path: Path) -> None:
     file = _written(client, levels, tmp_path)
     order = ConversionRequest(OTHER[client], client, keep_origin=True)
-    report = convert_job(Found(file, str(file)), order, tmp_path / "there", tmp_path / "spool")
+    report = convert_job(FoundSource(file, str(file)), order, tmp_path / "there", tmp_path / "spool")
     assert report.errors == 0, report.diagnostics
     (middle,) = (tmp_path / "there").rglob("*.jsonl")
     back = convert(middle, client, tmp_path / "back")

@@ -106,7 +106,7 @@ def test_an_archive_is_compact_and_has_neither_index_nor_history(tmp_path: Path)
     names = [entry.filename for entry, _ in Box.of(path).members]
     assert names[0] == "manifest.json"
     assert len(names) == len(TABLES) * 2 + 1, names
-    stored = sum(file.stat().st_size for file in Path(source.catalog.place).rglob("*") if file.is_file())
+    stored = sum(file.stat().st_size for file in Path(source.catalog.tables_root).rglob("*") if file.is_file())
     assert path.stat().st_size < stored / 5
 
 

@@ -32,7 +32,7 @@ def _ids(store: Store) -> list[str]:
 
 def test_every_record_is_given_again(store: Store) -> None:
     for session_id in _ids(store):
-        again = load.Earlier(store, session_id)
+        again = load.EarlierRecords(store, session_id)
         groups = list(load.groups(store, session_id))
         for events in [*groups, *reversed(groups)]:
             assert same(again(events[0]["id"]), events)
@@ -40,7 +40,7 @@ def test_every_record_is_given_again(store: Store) -> None:
 
 def test_who_changes_what_was_given_changes_nothing_else(store: Store) -> None:
     session_id = _ids(store)[0]
-    again = load.Earlier(store, session_id)
+    again = load.EarlierRecords(store, session_id)
     first = next(load.groups(store, session_id))
     again(first[0]["id"])[0]["options"].clear()
     assert same(again(first[0]["id"]), first)
@@ -50,7 +50,7 @@ def test_who_changes_what_was_given_changes_nothing_else(store: Store) -> None:
 def test_a_record_that_is_not_there_is_a_key_error(store: Store, message_id: str) -> None:
     for session_id in _ids(store):
         with pytest.raises(KeyError):
-            load.Earlier(store, session_id)(message_id)
+            load.EarlierRecords(store, session_id)(message_id)
 
 
 def test_neighbours_are_read_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,7 @@ def test_neighbours_are_read_together(store: Store, monkeypatch: pytest.MonkeyPa
     session_id = max(_ids(store), key=lambda one: sum(1 for _ in load.groups(store, one)))
     groups = list(load.groups(store, session_id))
     monkeypatch.setattr(read, "rows", counted)
-    again = load.Earlier(store, session_id)
+    again = load.EarlierRecords(store, session_id)
     for events in reversed(groups):
         again(events[0]["id"])
     assert len(groups) > 50

@@ -9,7 +9,7 @@ import pytest
 
 from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
 from pond.substrate.catalog import Catalog
-from pond.substrate.retry import ATTEMPTS, brief, meaning_of, steadily
+from pond.substrate.retry import ATTEMPTS, brief, meaning_of, with_retries
 from pond.substrate.signals import Conflict, Damaged, Exhausted, LakeError, Refused, Unavailable
 from pond.substrate.store import Store
 from tests.lake.plain import THINGS
@@ -46,7 +46,7 @@ class Fails:
 def test_a_passing_fault_costs_time_and_nothing_else(times: int, text: str) -> None:
     call = Fails(times, OSError(text))
     renewed: list[int] = []
-    assert steadily("writing", call, lambda: renewed.append(call.calls)) == "done"
+    assert with_retries("writing", call, lambda: renewed.append(call.calls)) == "done"
     assert call.calls == times + 1
     assert renewed == list(range(1, times + 1))  # before every attempt but the first
 
@@ -63,7 +63,7 @@ def test_a_passing_fault_costs_time_and_nothing_else(times: int, text: str) -> N
 def test_lost_races_are_a_conflict_that_counts_them(error: OSError) -> None:
     call = Fails(99, error)
     with pytest.raises(Conflict) as caught:
-        steadily("compacting `things`", call)
+        with_retries("compacting `things`", call)
     assert caught.value.attempts == call.calls == ATTEMPTS
     assert str(caught.value) == f"compacting `things`: other writers came first {ATTEMPTS} times"
 
@@ -91,7 +91,7 @@ def test_a_lasting_fault_is_told_at_once(
 ) -> None:
     call = Fails(99, kind(text))
     with pytest.raises(signal):
-        steadily("writing `things`", call)
+        with_retries("writing `things`", call)
     assert (call.calls, pauses) == (1, [])
 
 
@@ -99,16 +99,16 @@ def test_a_lasting_fault_is_told_at_once(
 def test_a_storage_that_stays_away_is_unavailable_whatever_type_the_error_has(kind: type[Exception]) -> None:
     text = "Generic S3 error: Error performing GET http://h/b/things.lance/_versions/1.manifest - HTTP error"
     with pytest.raises(Unavailable, match="6 attempts") as caught:
-        steadily("opening `things`", Fails(99, kind(text)))
+        with_retries("opening `things`", Fails(99, kind(text)))
     assert caught.value.attempts == ATTEMPTS
 
 
 def test_a_file_that_stays_away_is_damage() -> None:
     # Once, it may just have been cleaned up behind a reader's back; a renewed handle does not name it any more.
     error = pa.ArrowInvalid("External error: Not found: lake/things.lance/data/01.lance" + PLACE)
-    assert steadily("reading", Fails(2, error)) == "done"
+    assert with_retries("reading", Fails(2, error)) == "done"
     with pytest.raises(Damaged, match=r"not found: lake/things\.lance/data/01\.lance$"):
-        steadily("reading", Fails(99, error))
+        with_retries("reading", Fails(99, error))
 
 
 def test_a_panic_is_damage() -> None:
@@ -117,7 +117,7 @@ def test_a_panic_is_damage() -> None:
 
     call = Fails(99, PanicException("index out of bounds"))
     with pytest.raises(Damaged, match="index out of bounds"):
-        steadily("reading", call)
+        with_retries("reading", call)
     assert call.calls == 1
 
 
@@ -139,7 +139,7 @@ def test_a_system_without_threads_or_memory_is_no_damage(text: str, panics: bool
 
     call = Fails(99, PanicException(text) if panics else RuntimeError(text))
     with pytest.raises(Exhausted) as caught:
-        steadily("reading", call)
+        with_retries("reading", call)
     (told,) = caught.value.diagnostics
     assert (told.code, "backup" in told.help, call.calls) == ("lake-exhausted", False, 1)
 
@@ -148,21 +148,21 @@ def test_a_system_without_threads_or_memory_is_no_damage(text: str, panics: bool
 def test_what_is_not_of_lance_passes_through(error: BaseException) -> None:
     call = Fails(99, error)
     with pytest.raises(type(error)):
-        steadily("reading", call)
+        with_retries("reading", call)
     assert call.calls == 1
 
 
 def test_a_signal_of_an_inner_call_is_not_tried_again() -> None:
     call = Fails(99, UsageError(Diagnostic("usage", "no")))
     with pytest.raises(UsageError):
-        steadily("reading", call)
+        with_retries("reading", call)
     assert call.calls == 1
 
 
 def test_a_renewal_that_fails_counts_as_an_attempt() -> None:
     call = Fails(99, OSError(RACE))
     with pytest.raises(PondError):
-        steadily("reading", call, Fails(99, OSError(RACE)))
+        with_retries("reading", call, Fails(99, OSError(RACE)))
     assert call.calls == 1
 
 
@@ -171,7 +171,7 @@ def test_pauses_grow_differ_and_end(pauses: list[float]) -> None:
     for _ in range(50):
         pauses.clear()
         with pytest.raises(Conflict):
-            steadily("writing", Fails(99, OSError(RACE)))
+            with_retries("writing", Fails(99, OSError(RACE)))
         runs.append(tuple(pauses))
     for run in runs:
         assert len(run) == ATTEMPTS - 1
@@ -246,4 +246,4 @@ def test_a_server_that_is_not_there(tmp_path: Path) -> None:
 
 def test_a_question_that_cannot_be_asked(tmp_path: Path) -> None:
     with pytest.raises(Refused):
-        steadily("counting", lambda: _table(tmp_path / "t").count_rows("zz = 1"))
+        with_retries("counting", lambda: _table(tmp_path / "t").count_rows("zz = 1"))

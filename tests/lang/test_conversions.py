@@ -1,4 +1,4 @@
-"""The law of every conversion: what fits comes back, given the mark; and the traps of each source format by name."""
+"""The law of every conversion: what fits comes back, with its spelling; and the traps of each source format by name."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pond.lang.conversions import CONVERSIONS, NO_MARK
+from pond.lang.conversions import CONVERSIONS, NO_SPELLING
 from pond.model.equal import same
 from pond.model.instants import instant
 from pond.model.json_text import Json, decode, encode
@@ -18,17 +18,17 @@ VALUES = json_values(st.text(max_size=3))
 
 
 def there_and_back(name: str, value: Json, argument: str | None = None) -> tuple[Json, Json]:
-    """Return the canonical values and the mark of a value that fits, having checked that it comes back."""
+    """Return the canonical values and the spelling of a value that fits, having checked that it comes back."""
     conversion = CONVERSIONS[name]
     assert conversion.write is not None
     values = conversion.read(value, argument)
     assert values is not None
     assert len(values) == len(conversion.gives)
-    mark = conversion.mark(value, values, argument)
-    stored = NO_MARK if mark is NO_MARK else decode(encode(mark), lambda key: None)  # marks live in JSON
+    spelling = conversion.spelling(value, values, argument)
+    stored = NO_SPELLING if spelling is NO_SPELLING else decode(encode(spelling), lambda key: None)
     written = conversion.write(values, stored, argument)
     assert same(written, value), f"{value!r} came back as {written!r}"
-    return values, mark
+    return values, spelling
 
 
 @pytest.mark.rule("adapter-native-restore-lossless")
@@ -72,9 +72,9 @@ def test_reading_is_total(name: str, value: Json) -> None:
     ],
 )
 def test_times_have_one_canonical_spelling_and_keep_their_own(source: str, canonical: str) -> None:
-    values, mark = there_and_back("rfc3339", source)
+    values, spelling = there_and_back("rfc3339", source)
     assert values == (canonical,)
-    assert mark == (NO_MARK if source == canonical else source)
+    assert spelling == (NO_SPELLING if source == canonical else source)
     assert instant(canonical) == canonical
 
 
@@ -128,9 +128,9 @@ def test_any_spelling_of_a_time_comes_back(moment: datetime, digits: int, offset
     ],
 )
 def test_counted_time(name: str, source: Json, canonical: str, marked: bool) -> None:
-    values, mark = there_and_back(name, source)
+    values, spelling = there_and_back(name, source)
     assert values == (canonical,)
-    assert (mark is not NO_MARK) is marked
+    assert (spelling is not NO_SPELLING) is marked
 
 
 @pytest.mark.parametrize("name", ["epoch_ms", "epoch_s"])
@@ -142,30 +142,30 @@ def test_what_is_no_count_does_not_fit(name: str, source: Json) -> None:
 @given(st.integers(-62_135_596_800_000, 253_402_300_799_999))
 @example(9_007_199_254_741)
 def test_whole_milliseconds_need_no_mark(moment: int) -> None:
-    _, mark = there_and_back("epoch_ms", moment)
-    assert mark is NO_MARK
+    _, spelling = there_and_back("epoch_ms", moment)
+    assert spelling is NO_SPELLING
 
 
 # --- JSON inside a string --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("source", "value", "mark"),
+    ("source", "value", "spelling"),
     [
-        ('{"a":1}', {"a": 1}, NO_MARK),
+        ('{"a":1}', {"a": 1}, NO_SPELLING),
         ('{"a": 1}', {"a": 1}, "spaced"),
         ('{"a": "é"}', {"a": "é"}, "spaced"),
         ('{"a": "\\u00e9"}', {"a": "é"}, "ascii"),
         ('{\n  "a": 1\n}', {"a": 1}, "indented"),
         ('{"a":1,"a":2}', '{"a":1,"a":2}', "text"),
-        ('{"a":1.0}', {"a": 1.0}, NO_MARK),
+        ('{"a":1.0}', {"a": 1.0}, NO_SPELLING),
         ('{"a":1.10}', {"a": 1.1}, {"text": '{"a":1.10}'}),
-        ('{"a":123456789012345678901}', {"a": 123456789012345678901}, NO_MARK),
+        ('{"a":123456789012345678901}', {"a": 123456789012345678901}, NO_SPELLING),
         ('{ "a":1 }', {"a": 1}, {"text": '{ "a":1 }'}),
         ("-0", 0, {"text": "-0"}),
-        ("-0.0", -0.0, NO_MARK),
+        ("-0.0", -0.0, NO_SPELLING),
         ('"\\/"', "/", {"text": '"\\/"'}),
-        ("null", None, NO_MARK),
+        ("null", None, NO_SPELLING),
         ("", "", "text"),
         ("ls -l", "ls -l", "text"),
         ('{"a":', '{"a":', "text"),
@@ -175,10 +175,10 @@ def test_whole_milliseconds_need_no_mark(moment: int) -> None:
         (None, None, "value"),
     ],
 )
-def test_json_in_a_string(source: Json, value: Json, mark: Json) -> None:
+def test_json_in_a_string(source: Json, value: Json, spelling: Json) -> None:
     values, found = there_and_back("json_text", source)
     assert same(values[0], value)
-    assert found == mark if mark is not NO_MARK else found is NO_MARK
+    assert found == spelling if spelling is not NO_SPELLING else found is NO_SPELLING
 
 
 @pytest.mark.parametrize("depth", [400, 600, 20_000])
@@ -218,9 +218,9 @@ def test_almost_json_comes_back(text: str) -> None:
 
 @given(st.lists(st.text(st.characters(exclude_categories=()), max_size=5), max_size=5))
 def test_items_of_text_come_back_from_one_text(texts: list[str]) -> None:
-    values, mark = there_and_back("texts", [{"type": "run", "text": text} for text in texts], "run")
+    values, spelling = there_and_back("texts", [{"type": "run", "text": text} for text in texts], "run")
     assert values == ("".join(texts),)
-    assert (mark is NO_MARK) == ((len(texts) == 1 and texts[0] != "") or texts == [])
+    assert (spelling is NO_SPELLING) == ((len(texts) == 1 and texts[0] != "") or texts == [])
 
 
 @pytest.mark.parametrize(
@@ -236,9 +236,9 @@ def test_other_items_do_not_fit(source: Json) -> None:
 
 @given(kind=st.text(st.characters(exclude_characters=";,"), min_size=1), data=st.text())
 def test_data_urls_come_back(kind: str, data: str) -> None:
-    values, mark = there_and_back("data_url", f"data:{kind};base64,{data}")
+    values, spelling = there_and_back("data_url", f"data:{kind};base64,{data}")
     assert values == (kind, data)
-    assert mark is NO_MARK
+    assert spelling is NO_SPELLING
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A session file that grows: read up to a cut, gone on with from the mark, and compared with a reading of the whole."""
+"""A session file that grows: read up to a cut, continued from its checkpoint, compared with a reading of the whole."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from pond.codec.reader import BESIDE
 from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
-from pond.codec.resume import Mark, Resume
+from pond.codec.resume import Checkpoint, Continuation
 from pond.codec.source import NeedsWhole
 from pond.diagnostics.diagnostic import SourceFault
 from pond.model.equal import first_difference, same
@@ -27,11 +27,11 @@ Groups = list[list[JsonObject]]
 
 @dataclass(frozen=True)
 class Part:
-    """What one reading gave: the row, the events of each record, the mark, and what was reported."""
+    """What one reading gave: the row, the events of each record, the checkpoint, and what was reported."""
 
     row: JsonObject
     groups: Groups
-    mark: Mark | None
+    checkpoint: Checkpoint | None
     report: Report
 
     @property
@@ -44,7 +44,7 @@ class Part:
         report = Report()
         report.add(self.report)
         report.add(rest.report)
-        return Part(self.row, [*self.log, *rest.groups], rest.mark, report)
+        return Part(self.row, [*self.log, *rest.groups], rest.checkpoint, report)
 
     @property
     def ids(self) -> list[str]:
@@ -52,23 +52,23 @@ class Part:
 
 
 def read_part(
-    path: Path, client: str, resume: Resume | None = None, known: JsonObject | None = None
+    path: Path, client: str, continuation: Continuation | None = None, known: JsonObject | None = None
 ) -> Part:  # fmt: skip
-    """Read a session file, from the beginning or from a mark on; `known` is the row that is stored of it."""
+    """Read a session file, from the beginning or from a checkpoint on; `known` is the row that is stored of it."""
     report = Report()
     with open(path, "rb") as file:
         request = ConversionRequest(CANONICAL, client)
-        found = open_input(OpenFile(file, str(path), path), request, report, resume, known, marks=True)
+        found = open_input(OpenFile(file, str(path), path), request, report, continuation, known, checkpointed=True)
         (session,) = found.sessions
         groups = [*session.groups]
-        return Part(session.row, groups, session.origin.mark(), report)
+        return Part(session.row, groups, session.origin.checkpoint(), report)
 
 
 def go_on(path: Path, client: str, earlier: Part, also_known: Iterable[str] = ()) -> Part:
-    """Read the rest of a file that grew since, with a mark that was stored in between."""
-    assert earlier.mark is not None
-    mark = Mark.from_json(json.loads(json.dumps(earlier.mark.as_json())))
-    return read_part(path, client, Resume(mark, earlier.row, [*earlier.ids, *also_known]))
+    """Read the rest of a file that grew since, with a checkpoint that was stored in between."""
+    assert earlier.checkpoint is not None
+    checkpoint = Checkpoint.from_json(json.loads(json.dumps(earlier.checkpoint.as_json())))
+    return read_part(path, client, Continuation(checkpoint, earlier.row, [*earlier.ids, *also_known]))
 
 
 @contextmanager
@@ -102,7 +102,7 @@ def every_cut_goes_on_exactly(file: SessionFile, most: int = 40) -> None:
     with growing(file) as path:
         path.write_bytes(data)
         whole = read_part(path, file.client)
-        for cut in cuts(data, most) if whole.mark is not None else ():
+        for cut in cuts(data, most) if whole.checkpoint is not None else ():
             path.write_bytes(data[:cut])
             earlier = read_if_any(path, file.client)
             path.write_bytes(data)
@@ -111,7 +111,7 @@ def every_cut_goes_on_exactly(file: SessionFile, most: int = 40) -> None:
 
 
 def follow(file: SessionFile, most: int = 40) -> tuple[int, int]:
-    """Follow a file that grows from cut to cut; return how many steps went on from the mark, and how many there were.
+    """Follow a file that grows from cut to cut; return how many steps went on from a checkpoint, and how many in all.
 
     Raises AssertionError where the rows gathered on the way are not those of the whole.
     """
@@ -121,7 +121,7 @@ def follow(file: SessionFile, most: int = 40) -> tuple[int, int]:
         path.write_bytes(data)
         whole = read_part(path, file.client)
         so_far: Part | None = None
-        for cut in (*cuts(data, most), len(data)) if whole.mark is not None else ():
+        for cut in (*cuts(data, most), len(data)) if whole.checkpoint is not None else ():
             path.write_bytes(data[:cut])
             if so_far is not None and so_far.log:
                 steps += 1
@@ -135,7 +135,7 @@ def follow(file: SessionFile, most: int = 40) -> tuple[int, int]:
         if so_far is not None:
             whole = read_part(path, file.client, known=so_far.row)
             _equal(so_far.groups, whole.groups, "followed to the end")
-            assert so_far.mark == whole.mark
+            assert so_far.checkpoint == whole.checkpoint
     return resumed, steps
 
 
@@ -160,7 +160,7 @@ def goes_on_exactly(
         whole = read_part(path, client, known=earlier.row)
     both = earlier.then(rest)
     _equal(both.groups, whole.groups, where)
-    assert both.mark == whole.mark, where
+    assert both.checkpoint == whole.checkpoint, where
     assert both.report.records == whole.report.records, where
     assert both.report.repeats == whole.report.repeats, where
     assert both.report.drift == whole.report.drift, where

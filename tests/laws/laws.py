@@ -10,7 +10,7 @@ from pathlib import Path
 from jsonschema import Draft202012Validator
 
 from pond._locate import schema_dir
-from pond.codec.finding import Found
+from pond.codec.finding import FoundSource
 from pond.codec.paths import beside, captures
 from pond.codec.registry import adapter
 from pond.codec.report import Report
@@ -49,7 +49,7 @@ def canonical_road_is_lossless(file: SessionFile) -> None:
 
 def verify_agrees(file: SessionFile) -> None:
     """`pond verify` finds every record equal and nothing to say about it."""
-    verdict = verify_job(Found(file.path, str(file.path)), file.client)
+    verdict = verify_job(FoundSource(file.path, str(file.path)), file.client)
     assert verdict.equal == verdict.records > 0
     assert [d for d in verdict.report.diagnostics if d.code == "verify-different"] == []
 

@@ -13,7 +13,7 @@ from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
-from pond.codec.session import Session
+from pond.codec.session import SessionStream
 from pond.codec.writer import SideFile
 from pond.codec.writing import write_canonical, write_session
 from pond.model.json_text import Json, JsonObject, NotJson, decode_strictly
@@ -103,7 +103,7 @@ def restore_text(text: bytes, client: str) -> Restored:
         return restored
 
 
-def _written(sessions: Iterator[Session], client: str) -> Restored:
+def _written(sessions: Iterator[SessionStream], client: str) -> Restored:
     out, report = io.BytesIO(), Report()
     beside: list[SideFile] = []
     for session in sessions:

@@ -20,7 +20,7 @@ from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL, clients
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
-from pond.codec.resume import Mark, Resume
+from pond.codec.resume import Checkpoint, Continuation
 from pond.codec.source import NeedsWhole
 from tests.laws.corpus import SessionFile, capture_files, fixture_files, quick, sample_files
 from tests.laws.growth import (
@@ -96,7 +96,7 @@ def test_going_on_is_exact_whatever_the_lines(client: str, data: st.DataObject) 
         earlier = read_if_any(path, client)
         path.write_bytes(text)
         whole = read_if_any(path, client)
-        if earlier is None or whole is None or whole.mark is None:
+        if earlier is None or whole is None or whole.checkpoint is None:
             return
         if not goes_on_exactly(path, client, earlier, whole, f"cut at {cut}"):
             assert only_the_whole_tells(earlier, whole)
@@ -144,7 +144,7 @@ def log(tmp_path: Path) -> Log:
 def test_nothing_new_gives_nothing_and_the_same_mark(log: Log) -> None:
     earlier = log.read()
     rest = log.go_on(earlier)
-    assert (rest.groups, rest.mark, rest.report.records) == ([], earlier.mark, 0)
+    assert (rest.groups, rest.checkpoint, rest.report.records) == ([], earlier.checkpoint, 0)
 
 
 def test_a_line_that_was_cut_off_is_taken_when_it_is_complete(log: Log) -> None:
@@ -152,8 +152,8 @@ def test_a_line_that_was_cut_off_is_taken_when_it_is_complete(log: Log) -> None:
     line = json.dumps(turn("user", "more", "u-2")).encode()
     log.write(line[:50])
     earlier = log.read()
-    assert earlier.mark is not None
-    assert (earlier.mark.cursor, earlier.mark.lines, earlier.mark.records) == (size, 1, 1)
+    assert earlier.checkpoint is not None
+    assert (earlier.checkpoint.cursor, earlier.checkpoint.lines, earlier.checkpoint.records) == (size, 1, 1)
     assert [d.code for d in earlier.report.diagnostics] == ["source-not-json"]
     log.write(line[50:], b"\n")
     assert log.go_on(earlier).ids == ["u-2"]
@@ -162,8 +162,8 @@ def test_a_line_that_was_cut_off_is_taken_when_it_is_complete(log: Log) -> None:
 def test_a_line_without_a_line_feed_is_taken_once(log: Log) -> None:
     log.write(json.dumps(turn("user", "more", "u-2")).encode())
     earlier = log.read()
-    assert earlier.mark is not None
-    assert (earlier.mark.cursor, earlier.mark.lines) == (log.path.stat().st_size, 1)
+    assert earlier.checkpoint is not None
+    assert (earlier.checkpoint.cursor, earlier.checkpoint.lines) == (log.path.stat().st_size, 1)
     log.write(b"\r\n", b"{\n", turn("user", "last", "u-3"))
     rest = log.go_on(earlier)
     assert rest.ids == ["u-3"]
@@ -240,13 +240,13 @@ def test_contents_that_another_file_may_have_given_are_refused(log: Log) -> None
 def test_a_result_finds_the_call_that_waited_for_it(log: Log) -> None:
     log.write(turn("assistant", [call("c-1"), call("c-2")], "u-2"), turn("user", [result("c-1", content="a")], "u-3"))
     earlier = log.read()
-    assert earlier.mark is not None
-    assert earlier.mark.calls == {"c-2": "Read"}
+    assert earlier.checkpoint is not None
+    assert earlier.checkpoint.calls == {"c-2": "Read"}
     log.write(turn("user", [result("c-2", content="b")], "u-4"))
     rest = log.go_on(earlier)
     assert rest.groups[0][1]["name"] == "Read"
-    assert rest.mark is not None
-    assert rest.mark.calls == {}
+    assert rest.checkpoint is not None
+    assert rest.checkpoint.calls == {}
     log.write(turn("user", [result("c-2", content="again")], "u-5"))
     log.refuses(earlier.then(rest), "tool result")
 
@@ -255,8 +255,8 @@ def test_only_the_last_calls_are_remembered(log: Log) -> None:
     log.write(turn("assistant", [call(f"c-{n}") for n in range(1_100)], "u-2"))
     log.write(turn("assistant", [call("c" * 500)], "u-3"))
     earlier = log.read()
-    assert earlier.mark is not None
-    assert [*earlier.mark.calls] == [f"c-{n}" for n in range(100, 1_100)]
+    assert earlier.checkpoint is not None
+    assert [*earlier.checkpoint.calls] == [f"c-{n}" for n in range(100, 1_100)]
     log.write(turn("user", [result("c-100", content="a")], "u-4"))
     assert go_on(log.path, log.client, earlier).groups == log.read().groups[-1:]
     log.write(turn("user", [result("c-99", content="a")], "u-5"))
@@ -272,8 +272,8 @@ def test_facts_that_come_late_are_refused(tmp_path: Path) -> None:
     followed = log.read()
     log.write(turn("user", "more", "u-2"))
     # The lake fills in what the records have said since; what is read next is read by that.
-    assert followed.mark is not None
-    rest = read_part(log.path, log.client, Resume(followed.mark, earlier.row, followed.ids))
+    assert followed.checkpoint is not None
+    rest = read_part(log.path, log.client, Continuation(followed.checkpoint, earlier.row, followed.ids))
     assert rest.row == followed.row == filled_in(earlier.row, followed.row)
     assert rest.groups == log.read().groups[-1:]
 
@@ -291,9 +291,9 @@ def test_codes_nobody_asks_for_do_not_add_up(tmp_path: Path) -> None:
     log = Log(tmp_path, "codex")
     log.write(HEADER, *(event("exec_command_end", call_id=f"exec-{n}", exit_code=1) for n in range(200)))
     earlier = log.read()
-    assert earlier.mark is not None
-    assert earlier.mark.observer is not None
-    assert earlier.mark.observer["codes"] == [[f"exec-{n}", 1] for n in range(72, 200)]
+    assert earlier.checkpoint is not None
+    assert earlier.checkpoint.observer is not None
+    assert earlier.checkpoint.observer["codes"] == [[f"exec-{n}", 1] for n in range(72, 200)]
     log.write(
         *(event("exec_command_end", call_id=f"exec-{n}", exit_code=0) for n in range(200, 210)),
         *(item("function_call", name="shell", arguments="{}", call_id=f"exec-{n}") for n in range(80, 84)),
@@ -304,11 +304,11 @@ def test_codes_nobody_asks_for_do_not_add_up(tmp_path: Path) -> None:
 
 
 def test_a_mark_of_another_form_is_refused(log: Log) -> None:
-    mark = log.read().mark
-    assert mark is not None
-    assert Mark.from_json(mark.as_json()) == mark
+    checkpoint = log.read().checkpoint
+    assert checkpoint is not None
+    assert Checkpoint.from_json(checkpoint.as_json()) == checkpoint
     with pytest.raises(NeedsWhole, match="form"):
-        Mark.from_json({**mark.as_json(), "form": 0})
+        Checkpoint.from_json({**checkpoint.as_json(), "form": 0})
 
 
 def test_a_document_has_no_mark() -> None:
@@ -316,10 +316,10 @@ def test_a_document_has_no_mark() -> None:
     assert documents
     for file in documents:
         part = read_part(file.path, file.client)
-        assert part.mark is None
-        nothing = Mark(0, 0, 0, 0, "", {}, None, None)
+        assert part.checkpoint is None
+        nothing = Checkpoint(0, 0, 0, 0, "", {}, None, None)
         with pytest.raises(NeedsWhole, match="document"):
-            read_part(file.path, file.client, Resume(nothing, part.row, part.ids))
+            read_part(file.path, file.client, Continuation(nothing, part.row, part.ids))
 
 
 class Counted(io.FileIO):
@@ -343,7 +343,7 @@ def test_what_stands_between_the_head_and_the_mark_is_not_read(
     for number in range(4_000):
         log.write(turn("user", text, f"u-{number}") if client == "claude-code" else prompt(f"{number} {text}"))
     earlier = log.read()
-    assert earlier.mark is not None
+    assert earlier.checkpoint is not None
     log.write(turn("user", "more", "u-x") if client == "claude-code" else prompt("more"))
     right = log.go_on(earlier)
 
@@ -356,9 +356,9 @@ def test_what_stands_between_the_head_and_the_mark_is_not_read(
 
     monkeypatch.setattr(os, "pread", counted)
     buffered = io.BufferedReader(file, BUFFER)
-    resume = Resume(earlier.mark, earlier.row, earlier.ids)
+    continuation = Continuation(earlier.checkpoint, earlier.row, earlier.ids)
     (session,) = open_input(
-        OpenFile(buffered, "log", log.path), ConversionRequest(CANONICAL, client), Report(), resume
+        OpenFile(buffered, "log", log.path), ConversionRequest(CANONICAL, client), Report(), continuation
     ).sessions
     assert [*session.groups] == right.groups != []
     assert file.amount < log.path.stat().st_size / 4 > BUFFER

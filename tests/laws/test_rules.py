@@ -9,7 +9,7 @@ import pytest
 from pond.codec import reader
 from pond.codec.batch import convert_job
 from pond.codec.convert import towards
-from pond.codec.finding import Found, find_files
+from pond.codec.finding import FoundSource, find_files
 from pond.codec.openfile import OpenFile
 from pond.codec.opening import open_input
 from pond.codec.registry import CANONICAL, adapter, clients
@@ -108,13 +108,16 @@ def test_restoring_a_store_restores_the_children(client: str, case: str, tmp_pat
     """A store taken to canonical and back has every session file it had, children and side files included."""
     (folder,) = [f for f in fixture_folders(client) if f.name == case]
     report = Report()
-    jobs = [Found(path, str(path), folder) for path in find_files(folder, report)]
+    jobs = [FoundSource(path, str(path), folder) for path in find_files(folder, report)]
     for job in jobs:
         report.add(convert_job(job, ConversionRequest(CANONICAL, client), tmp_path / "middle", tmp_path))
     for path in find_files(tmp_path / "middle", report):
         report.add(
             convert_job(
-                Found(path, str(path), tmp_path / "middle"), ConversionRequest(client), tmp_path / "back", tmp_path
+                FoundSource(path, str(path), tmp_path / "middle"),
+                ConversionRequest(client),
+                tmp_path / "back",
+                tmp_path,
             )
         )
     assert [d for d in report.diagnostics if d.code != "source-duplicate-key" and d.severity == "error"] == []

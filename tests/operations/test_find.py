@@ -45,7 +45,7 @@ def _code(store: Store, text: str) -> tuple[str, str]:
 @pytest.mark.parametrize("id", IDS)
 def test_a_whole_id_is_found_exactly(store: Store, id: str) -> None:
     assert find.session(store, id) == id
-    assert find.session_or_message(store, id) == find.Found(id)
+    assert find.session_or_message(store, id) == find.SessionMatch(id)
 
 
 def test_the_beginning_of_a_family_means_its_head(store: Store) -> None:
@@ -67,8 +67,8 @@ def test_half_a_character_can_be_found_by_what_comes_before_it(store: Store) -> 
 
 
 def test_a_message_is_found_in_all_sessions_or_in_one(store: Store) -> None:
-    assert find.session_or_message(store, "oakum-fi") == find.Found("oakum", "oakum-first")
-    assert find.message(store, "oak", "sa") == find.Found("oak", "same")
+    assert find.session_or_message(store, "oakum-fi") == find.SessionMatch("oakum", "oakum-first")
+    assert find.message(store, "oak", "sa") == find.SessionMatch("oak", "same")
     with pytest.raises(UsageError):
         find.message(store, "oak", "oakum-first")
 

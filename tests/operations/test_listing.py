@@ -8,7 +8,7 @@ import pytest
 
 from pond.diagnostics.diagnostic import UsageError
 from pond.lake import find, listing
-from pond.lake.listing import Wanted, recent
+from pond.lake.listing import ListingFilter, recent
 from pond.model.json_text import JsonObject
 from pond.sessions.stored_text import to_micros
 from pond.sessions.tables import SESSIONS
@@ -64,11 +64,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def _ids(store: Store, **wanted: Any) -> list[str]:
-    return [session["id"] for session in recent(store, Wanted(**wanted))["sessions"]]
+    return [session["id"] for session in recent(store, ListingFilter(**wanted))["sessions"]]
 
 
 def _one(store: Store, id: str, **wanted: Any) -> JsonObject:
-    listed: list[JsonObject] = recent(store, Wanted(**wanted))["sessions"]
+    listed: list[JsonObject] = recent(store, ListingFilter(**wanted))["sessions"]
     (found,) = [session for session in listed if session["id"] == id]
     return found
 
@@ -107,7 +107,9 @@ def test_a_session_says_what_is_known_of_it(store: Store) -> None:
 
 @pytest.mark.rule("model-no-synthesis")
 def test_a_title_is_the_clients_newest_or_the_first_prompt_or_none(store: Store) -> None:
-    titles = {session["id"]: session.get("title") for session in recent(store, Wanted(everything=True))["sessions"]}
+    titles = {
+        session["id"]: session.get("title") for session in recent(store, ListingFilter(everything=True))["sessions"]
+    }
     assert titles["old"] == "Second title"
     assert titles["resumed"] == "prompt 0 of resumed"  # its title says nothing
     assert titles["orphan"] == "prompt 0 of orphan"
@@ -150,21 +152,21 @@ def test_since_and_until_go_by_the_time_listed(store: Store) -> None:
 
 def test_a_limit_says_how_many_more_there_are(store: Store) -> None:
     everything = _ids(store)
-    found = recent(store, Wanted(limit=2))
+    found = recent(store, ListingFilter(limit=2))
     assert [session["id"] for session in found["sessions"]] == everything[:2]
     assert found["sessions_remaining"] == len(everything) - 2
     for limit in (0, -1, listing.MOST + 1):
         with pytest.raises(UsageError):
-            recent(store, Wanted(limit=limit))
+            recent(store, ListingFilter(limit=limit))
 
 
 def test_prefixes_find_their_sessions(store: Store) -> None:
-    for session in recent(store, Wanted(everything=True))["sessions"]:
+    for session in recent(store, ListingFilter(everything=True))["sessions"]:
         assert find.session(store, session["prefix"]) == session["id"]
 
 
 def test_many_sessions_cost_a_few_scans(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = recent(store, Wanted(limit=listing.MOST))
+    few = recent(store, ListingFilter(limit=listing.MOST))
     scans: list[tuple[str, list[str], int]] = []
     rows = read.rows
 
@@ -175,10 +177,10 @@ def test_many_sessions_cost_a_few_scans(store: Store, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(read, "rows", noted)
     monkeypatch.setattr(listing, "_FEW", 2)
-    assert recent(store, Wanted(limit=listing.MOST)) == few  # both ways of counting give the same
+    assert recent(store, ListingFilter(limit=listing.MOST)) == few  # both ways of counting give the same
     assert len(scans) <= 7
     scans.clear()
-    recent(store, Wanted(limit=1))
+    recent(store, ListingFilter(limit=1))
     texts = [
         found for name, columns, found in scans if name != SESSIONS.name and {"title", "search_text"} & set(columns)
     ]
@@ -186,7 +188,7 @@ def test_many_sessions_cost_a_few_scans(store: Store, monkeypatch: pytest.Monkey
 
 
 def test_an_empty_lake_has_no_sessions(empty: Store) -> None:
-    assert recent(empty, Wanted()) == {"sessions": [], "sessions_remaining": 0}
+    assert recent(empty, ListingFilter()) == {"sessions": [], "sessions_remaining": 0}
 
 
 def _indexed(text: str) -> str:
@@ -196,6 +198,6 @@ def _indexed(text: str) -> str:
 
 def test_hostile_ids_are_listed(empty: Store) -> None:
     invented.store_all(empty, [_session(id, 1) for id in invented.HOSTILE])
-    found = recent(empty, Wanted())["sessions"]
+    found = recent(empty, ListingFilter())["sessions"]
     expected = {(id, _indexed(f"prompt 0 of {id}"), 1) for id in invented.HOSTILE}
     assert {(each["id"], each["title"], each["messages"]) for each in found} == expected

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pond.codec.request import ConversionRequest
 from pond.lake.get import get_session
-from pond.lake.listing import Wanted, recent
+from pond.lake.listing import ListingFilter, recent
 from pond.model.equal import same
 from pond.model.json_text import JsonObject
 from pond.restore.restoring import OWN
@@ -114,7 +114,7 @@ def test_each_prompt_is_one_to_read_count_and_search(
     assert _typed(there) == ["begin", *prompts]
     shown = get_session(there, SESSION)["messages"]
     assert [m["text"].strip() for m in shown if m["role"] == "user"] == ["begin", *prompts]
-    (listed,) = recent(there, Wanted())["sessions"]
+    (listed,) = recent(there, ListingFilter())["sessions"]
     assert (listed["messages"], listed["title"]) == (len(shown), "begin")
     everything = get_session(there, SESSION, "complete", 1000)["messages"]
     assert [m["text"].strip() for m in everything if m["role"] == "user" and m["text"]] == ["begin", *prompts]

@@ -8,7 +8,7 @@ from zlib import crc32
 import pytest
 
 from pond.codec.batch import convert_job
-from pond.codec.finding import Found
+from pond.codec.finding import FoundSource
 from pond.codec.paths import beside
 from pond.codec.placing import safe_beside
 from pond.codec.registry import CANONICAL, adapter
@@ -40,7 +40,7 @@ def native_restore_is_lossless(one: Stored, folder: Path) -> None:
 def foreign_restore_is_what_convert_writes(one: Stored, folder: Path) -> None:
     """Restored as another client's, the session has the bytes that converting its file gives, and the same losses."""
     order = ConversionRequest(OTHER[one.file.client])
-    report = convert_job(Found(one.file.path, str(one.file.path)), order, folder / "converted", folder / "spool")
+    report = convert_job(FoundSource(one.file.path, str(one.file.path)), order, folder / "converted", folder / "spool")
     out = restored(one.store, [one.row], order, folder / "restored")
     converted = files_below(folder / "converted")
     assert converted.items() <= out.files.items()

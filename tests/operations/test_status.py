@@ -51,7 +51,7 @@ def test_the_overview_counts_what_is_stored(there: Store) -> None:
     assert found.clients == {"claude-code": 1, "codex": 1}
     assert found.last_ingest == "2027-01-15T08:00:00.000Z"
     assert INGESTED_AT == 1_800_000_000_000_000
-    assert found.place == there.catalog.place
+    assert found.location == there.catalog.tables_root
 
 
 def test_an_empty_lake(tmp_path: Path) -> None:

@@ -49,19 +49,19 @@ class Emitter:
             case _:
                 return f"{value} is not MISSING"
 
-    def spelling(self, rule: Rule, value: str, result: str, marks: str) -> None:
+    def spelling(self, rule: Rule, value: str, result: str, spellings: str) -> None:
         name = dotted(rule.source)
         if rule.conversion == "rfc3339":
             with self.out.block(f"if {result} != {value}:"):
-                self.out(remember(marks, name, value))
+                self.out(remember(spellings, name, value))
         elif rule.conversion is not None:
-            mark = f"{result}[{len(rule.targets)}]"
-            with self.out.block(f"if {mark} is not NO_MARK:"):
-                self.out(remember(marks, name, mark))
+            spelling = f"{result}[{len(rule.targets)}]"
+            with self.out.block(f"if {spelling} is not NO_SPELLING:"):
+                self.out(remember(spellings, name, spelling))
         elif rule.fallback is not NO_FALLBACK:
             same = f"{value} is False" if rule.fallback is False else f"{value} == {rule.fallback!r}"
             with self.out.block(f"if {same}:"):
-                self.out(remember(marks, name, value))
+                self.out(remember(spellings, name, value))
 
     def results(self, rule: Rule, value: str, result: str) -> list[str]:
         """Return the expressions of the canonical values, one per target."""

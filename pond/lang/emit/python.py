@@ -45,12 +45,12 @@ class PythonLines:
         at = self.lines.index(CONSTANTS)
         return "\n".join(self.lines[:at] + named + self.lines[at + 1 :]) + "\n"
 
-    def block(self, head: str) -> Block:
+    def block(self, head: str) -> IndentedBlock:
         self(head)
-        return Block(self)
+        return IndentedBlock(self)
 
 
-class Block:
+class IndentedBlock:
     def __init__(self, out: PythonLines) -> None:
         self.out = out
 

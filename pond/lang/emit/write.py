@@ -180,7 +180,7 @@ class Writer:
         defaults = {PART_TYPES[name]: kind.default_label(name) for name in PART_TYPES if kind.default_label(name)}
         one = len(kind.messages) == 1
         # Nothing can be joined where there is one Part, as there mostly is.
-        parts = "(events[1],) if len(events) == 2 else parts_of(events)" if one else "placed_parts(events)"
+        parts = "(events[1],) if len(events) == 2 else parts_of(events)" if one else "parts_with_roles(events)"
         label = f"{out.constant(repr(defaults))}[p['type']]"
         with out.block(f"for {'p' if one else 'role, p'} in {parts}:"):
             out("o = p['options']")
@@ -290,12 +290,12 @@ def _source_value(rule: Rule, values: list[str], remembered: Remembered | None) 
     """Return the expression of the source value that canonical values stand for."""
     if rule.conversion is None:
         return values[0]
-    usual = values[0] if rule.conversion == "rfc3339" else "NO_MARK"
-    mark = usual if remembered is None else f"{remembered.spelling}.get({dotted(rule.source)!r}, {usual})"
+    usual = values[0] if rule.conversion == "rfc3339" else "NO_SPELLING"
+    spelling = usual if remembered is None else f"{remembered.spelling}.get({dotted(rule.source)!r}, {usual})"
     return (
-        mark
+        spelling
         if rule.conversion == "rfc3339"
-        else f"W_{rule.conversion}(({', '.join(values)},), {mark}, {rule.argument!r})"
+        else f"W_{rule.conversion}(({', '.join(values)},), {spelling}, {rule.argument!r})"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pond.lang.context import Reading
-from pond.lang.conversions import CONVERSIONS, NO_MARK
+from pond.lang.conversions import CONVERSIONS, NO_SPELLING
 from pond.lang.interpret.record_paths import get, take
 from pond.lang.plan import NO_FALLBACK, ImpliedRule, Rule, dotted
 from pond.lang.runtime import MISSING
@@ -18,13 +18,13 @@ def convert(rule: Rule, value: Json) -> tuple[Json, ...] | None:
     return (value,) if wanted is None or type(value) is wanted else None
 
 
-def keep_spelling(rule: Rule, value: Json, values: tuple[Json, ...], spelling: JsonObject) -> None:
+def keep_spelling(rule: Rule, value: Json, values: tuple[Json, ...], spellings: JsonObject) -> None:
     if rule.conversion is not None:
-        mark = CONVERSIONS[rule.conversion].mark(value, values, rule.argument)
-        if mark is not NO_MARK:
-            spelling[dotted(rule.source)] = mark
+        spelling = CONVERSIONS[rule.conversion].spelling(value, values, rule.argument)
+        if spelling is not NO_SPELLING:
+            spellings[dotted(rule.source)] = spelling
     elif rule.fallback is not NO_FALLBACK and type(value) is type(rule.fallback) and value == rule.fallback:
-        spelling[dotted(rule.source)] = value  # the writer leaves out what equals the fallback
+        spellings[dotted(rule.source)] = value  # the writer leaves out what equals the fallback
 
 
 def imply(

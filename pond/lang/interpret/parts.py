@@ -30,7 +30,7 @@ def fit(part: PartPlan, item: JsonObject) -> dict[Keys, Found] | None:
     return found
 
 
-class Said(NamedTuple):
+class TextFacts(NamedTuple):
     """What a record says of its texts, as a span table asks."""
 
     whole: bool  # all of them are injected
@@ -38,18 +38,18 @@ class Said(NamedTuple):
     labels: list[tuple[Json, tuple[str, ...]]]  # a list of labels, and those that make nothing injected
 
 
-def said_of(table: SpanPlan, record: JsonObject, context: Reading) -> Said:
+def said_of(table: SpanPlan, record: JsonObject, context: Reading) -> TextFacts:
     """Ask a record, before anything is taken out of it, whose its texts are."""
     given = any(context.facts.get(name) is True for name in table.given)
     whole = given or any(holds(c, record) for c in table.conditions)
     labels = [(get(record, keys), others) for keys, others in table.labelled]
-    return Said(whole, any(holds(c, record) for c in table.typed), labels)
+    return TextFacts(whole, any(holds(c, record) for c in table.typed), labels)
 
 
 class PartMaker:
     """Makes the Parts of one record, in order, numbering them per message."""
 
-    def __init__(self, plan: Plan, kind: KindPlan, context: Reading, said: dict[str, Said]) -> None:
+    def __init__(self, plan: Plan, kind: KindPlan, context: Reading, said: dict[str, TextFacts]) -> None:
         self.plan, self.kind, self.context, self.said = plan, kind, context, said
         self.item_number: tuple[int, int] | None = None  # of the item in its list, and how many there are
         self.tables = {table.name: table.markers() for table in plan.spans}
@@ -60,7 +60,7 @@ class PartMaker:
         """Return the Part of `item`, or several where spans cut its text. `embedded`: the item is the record."""
         pond: JsonObject = {}
         absent: list[str] = []
-        spelling: JsonObject = {}
+        spellings: JsonObject = {}
         body: JsonObject = {"type": PART_TYPES[part.part]}
         options: JsonObject = {}
         if self.kind.default_label(part.part) != part.label:
@@ -76,7 +76,7 @@ class PartMaker:
                 continue
             _, value, values = found[rule.source]
             take(item, rule.source)
-            keep_spelling(rule, value, values, spelling)
+            keep_spelling(rule, value, values, spellings)
             for target, converted in zip(rule.targets, values, strict=True):
                 if target.startswith("options."):
                     put(options, tuple(target.split(".")[1:]), converted)
@@ -92,8 +92,8 @@ class PartMaker:
                 options["source"] = item
         if absent:
             pond[ABSENT] = absent
-        if spelling:
-            pond[SPELLING] = spelling
+        if spellings:
+            pond[SPELLING] = spellings
         if pond:
             options[POND] = pond
         return self._cut(part, body, options)
@@ -123,7 +123,7 @@ class PartMaker:
             parts.append({"type": "text", "text": text, "provenance": provenance, "options": joined})
         return parts
 
-    def _is_labelled(self, said: Said) -> bool:
+    def _is_labelled(self, said: TextFacts) -> bool:
         """Tell whether a label makes the item the harness's; a list of another length labels nothing."""
         if self.item_number is None:
             return False

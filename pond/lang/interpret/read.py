@@ -62,14 +62,14 @@ def read(plan: Plan, record: JsonObject, context: Reading) -> list[JsonObject]:
 def _read_kind(plan: Plan, kind: KindPlan, record: JsonObject, context: Reading) -> list[JsonObject]:
     pond: JsonObject = {SEQ: context.seq, AS: kind.label}
     absent: list[str] = []
-    spelling: JsonObject = {}
+    spellings: JsonObject = {}
     message_id, repeat = _identity(kind, record, context, pond, absent)
     if repeat is not None:
         return repeat
     said = {table.name: said_of(table, record, context) for table in plan.spans}
     if kind.literal is not None:
         take(record, plan.discriminator)
-    fields, options, timestamp = _message_fields(kind, record, context, absent, spelling)
+    fields, options, timestamp = _message_fields(kind, record, context, absent, spellings)
     imply(kind.implied, record, context.session_id, context.project, absent)
     made: list[list[JsonObject]] = [[] for _ in kind.messages]
     maker = PartMaker(plan, kind, context, said)
@@ -91,8 +91,8 @@ def _read_kind(plan: Plan, kind: KindPlan, record: JsonObject, context: Reading)
             check_known(names, get(record, keys), ".".join((kind.label, *keys)), context)
     if absent:
         pond[ABSENT] = absent
-    if spelling:
-        pond[SPELLING] = spelling
+    if spellings:
+        pond[SPELLING] = spellings
     first_options: JsonObject = {**({"source": record} if record else {}), **options, **rests, POND: pond}
     return _messages(kind, message_id, timestamp, fields, first_options, made, context)
 
@@ -121,7 +121,7 @@ def _identity(
 
 
 def _message_fields(
-    kind: KindPlan, record: JsonObject, context: Reading, absent: list[str], spelling: JsonObject
+    kind: KindPlan, record: JsonObject, context: Reading, absent: list[str], spellings: JsonObject
 ) -> tuple[JsonObject, JsonObject, str | None]:  # fmt: skip
     fields: JsonObject = {}
     options: JsonObject = {}
@@ -141,7 +141,7 @@ def _message_fields(
             continue
         take(record, rule.source)
         prune(record, [rule.source]) if kind.label == CARRY else None
-        keep_spelling(rule, value, values, spelling)
+        keep_spelling(rule, value, values, spellings)
         for target, converted in zip(rule.targets, values, strict=True):
             if target == "timestamp":
                 timestamp = converted

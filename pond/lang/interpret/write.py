@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pond.lang.context import Writing
-from pond.lang.conversions import CONVERSIONS, NO_MARK
+from pond.lang.conversions import CONVERSIONS, NO_SPELLING
 from pond.lang.fields import PART_TYPES, ROLES
 from pond.lang.interpret.record_paths import get, put
 from pond.lang.plan import ITEM_KEY, NO_FALLBACK, ImpliedRule, KindPlan, ListPlan, PartPlan, Plan, Rule, dotted
@@ -35,14 +35,14 @@ def write(plan: Plan, events: list[JsonObject], context: Writing) -> JsonObject:
             put(record, keys, {})
     if kind.literal is not None:
         put(record, plan.discriminator, kind.literal)
-    spelling = pond.get(SPELLING, {})
+    spellings = pond.get(SPELLING, {})
     for rule in kind.rules:
         if get(record, rule.source) is not MISSING or dotted(rule.source) in absent:
             continue
         if rule.targets == ("id",):
             put(record, rule.source, pond.get(ID, first["id"]))
         else:
-            _write_rule(rule, first, record, spelling)
+            _write_rule(rule, first, record, spellings)
     _write_implied(kind.implied, record, context, absent)
     blocks = {p.label: p for p in kind.all_parts}
     items = [_items(kind, blocks, parts, record, context) for _, parts in messages]
@@ -54,8 +54,8 @@ def write(plan: Plan, events: list[JsonObject], context: Writing) -> JsonObject:
     return record
 
 
-def _write_rule(rule: Rule, owner: JsonObject, record: JsonObject, spelling: JsonObject) -> None:
-    mark = spelling.get(dotted(rule.source), NO_MARK)
+def _write_rule(rule: Rule, owner: JsonObject, record: JsonObject, spellings: JsonObject) -> None:
+    spelling = spellings.get(dotted(rule.source), NO_SPELLING)
     values = []
     for target in rule.targets:
         value = get(owner, tuple(target.split(".")))
@@ -65,10 +65,10 @@ def _write_rule(rule: Rule, owner: JsonObject, record: JsonObject, spelling: Jso
     if rule.conversion is not None:
         write_back = CONVERSIONS[rule.conversion].write
         assert write_back is not None
-        put(record, rule.source, write_back(tuple(values), mark, rule.argument))
+        put(record, rule.source, write_back(tuple(values), spelling, rule.argument))
     elif (
         rule.fallback is NO_FALLBACK
-        or mark is not NO_MARK
+        or spelling is not NO_SPELLING
         or type(values[0]) is not type(rule.fallback)
         or values[0] != rule.fallback
     ):
@@ -103,12 +103,12 @@ def _items(
         block = blocks[label]
         embedded = block in kind.parts
         item = record if embedded else options.get("source", {})
-        absent, spelling = set(pond.get(ABSENT, ())), pond.get(SPELLING, {})
+        absent, spellings = set(pond.get(ABSENT, ())), pond.get(SPELLING, {})
         if not embedded:
             item[ITEM_KEY] = block.literal
         for rule in block.rules:
             if get(item, rule.source) is MISSING and dotted(rule.source) not in absent:
-                _write_rule(rule, part, item, spelling)
+                _write_rule(rule, part, item, spellings)
         _write_implied(block.implied, item, context, absent)
         if not embedded:
             out.append((block, item))

@@ -17,7 +17,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from pond.diagnostics.diagnostic import Diagnostic, PondError
 from pond.sessions.archive import manifest
-from pond.sessions.archive.manifest import Extent, Manifest, Member
+from pond.sessions.archive.manifest import Extent, FileEntry, Manifest
 from pond.sessions.archive.refusal import ArchiveError, shown
 
 _CHUNK = 1 << 20
@@ -42,7 +42,7 @@ def pack(folder: Path, extents: dict[str, Extent], out: BinaryIO) -> None:
     """Write the tables below `folder` as an archive."""
     found = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
     paths = {name: path for name, path in found.items() if not _WRITERS_OWN.search(name)}
-    members = {name: Member(path.stat().st_size, _hash_of(path)) for name, path in paths.items()}
+    members = {name: FileEntry(path.stat().st_size, _hash_of(path)) for name, path in paths.items()}
     made = Manifest(extents, members)
     with ZipFile(out, "w", ZIP_STORED) as archive:
         text = made.encoded()
@@ -130,7 +130,7 @@ def _believable(held: Manifest, size: int) -> None:
         raise ArchiveError("archive-too-large", f"it claims to unpack to {what}, out of {size} bytes")
 
 
-def _write(archive: ZipFile, entry: ZipInfo, member: Member, path: Path) -> None:
+def _write(archive: ZipFile, entry: ZipInfo, member: FileEntry, path: Path) -> None:
     if entry.file_size != member.size:
         raise ArchiveError("archive-hash", f"`{entry.filename}` has not the size its manifest says")
     try:

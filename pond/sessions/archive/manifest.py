@@ -29,7 +29,7 @@ _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _LARGEST = 1 << 62
 
 
-class Member(NamedTuple):
+class FileEntry(NamedTuple):
     """One file: its bytes and their hash."""
 
     size: int
@@ -49,7 +49,7 @@ class Manifest:
     """The tables of an archive and their files."""
 
     tables: Mapping[str, Extent]
-    members: Mapping[str, Member]
+    members: Mapping[str, FileEntry]
 
     def files(self, table: str) -> list[str]:
         """Return the files of a table, by their names within it."""
@@ -89,14 +89,14 @@ def is_member(name: str) -> bool:
     return _MEMBER.fullmatch(name) is not None
 
 
-def _member(name: str, about: Json) -> Member:
+def _member(name: str, about: Json) -> FileEntry:
     if not is_member(name):
         raise ArchiveError("archive-member", f"no table has a file `{shown(name)}`")
     (size,) = _numbers(about, f"member `{name}`", ("size",))
     digest = about.get("sha256")
     if type(digest) is not str or not _HASH.fullmatch(digest):
         raise _broken(f"expected a hash for `{name}`")
-    return Member(size, digest)
+    return FileEntry(size, digest)
 
 
 def _numbers(about: Json, what: str, names: tuple[str, ...]) -> list[int]:

@@ -13,12 +13,12 @@ from typing import Protocol, cast
 
 from pond.codec.registry import Adapter, adapter, clients, part_of
 from pond.codec.report import Report
-from pond.codec.source import Beginning, Block, Cursor, Look, NeedsWhole, Opened, Source
+from pond.codec.source import Beginning, Cursor, LineBlock, Look, NeedsWhole, Opened, Source
 
 _AT_ONCE = 500  # records of a block
 
 
-class Store(Protocol):
+class ClientStore(Protocol):
     """An open store. Sessions have keys, records have places: numbers that grow from record to record."""
 
     def close(self) -> None:
@@ -47,7 +47,7 @@ class StorePart(Protocol):
     FORM: str  # what a session out of one is marked with
     SUFFIX: str  # of a file that is made for one session
 
-    def open_store(self, path: Path) -> Store:
+    def open_store(self, path: Path) -> ClientStore:
         """Open a store; raise OSError where that cannot be."""
 
     def written(self, records: Iterable[bytes]) -> bytes:
@@ -65,12 +65,12 @@ def _parts() -> tuple[tuple[str, StorePart], ...]:
     return tuple((client, part) for client, part in found if part is not None)
 
 
-def keeper_of(path: Path) -> str | None:
+def client_of_store(path: Path) -> str | None:
     """Return the client whose store a file is, by its name; None for any other file."""
     return next((client for client, part in _parts() if any(fnmatch(path.name, name) for name in part.NAMES)), None)
 
 
-def held_by(client: str, path: Path) -> list[tuple[str, Look]]:
+def sessions_in(client: str, path: Path) -> list[tuple[str, Look]]:
     """Return the keys of the sessions that a store holds, and how it shows each; raise OSError where it cannot tell."""
     store = _opened(client, path)
     try:
@@ -79,7 +79,7 @@ def held_by(client: str, path: Path) -> list[tuple[str, Look]]:
         store.close()
 
 
-def _opened(client: str, path: Path) -> Store:
+def _opened(client: str, path: Path) -> ClientStore:
     part = store_part(adapter(client))
     assert part is not None
     return part.open_store(path)
@@ -120,7 +120,7 @@ class OpenSession(Opened):
 class KeptSource(Beginning):
     """The records of one session of a store, as the lines that the engine reads."""
 
-    def __init__(self, store: Store, key: str, name: str, path: Path | None, form: str) -> None:
+    def __init__(self, store: ClientStore, key: str, name: str, path: Path | None, form: str) -> None:
         super().__init__()
         self.name, self.path, self.key, self.form = name, path, key, form
         self._store = store
@@ -130,12 +130,12 @@ class KeptSource(Beginning):
         for number, (place, text) in enumerate(self._store.records(self.key, 0), 1):
             yield place, number, text + b"\n"
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[LineBlock]:
         return self.after(0, 0)
 
-    def after(self, cursor: Cursor, lines: int) -> Iterator[Block]:
+    def after(self, cursor: Cursor, lines: int) -> Iterator[LineBlock]:
         if type(cursor) is not int:
-            raise NeedsWhole("the mark is of another kind of store")
+            raise NeedsWhole("the checkpoint is of another kind of store")
         self._end = cursor, lines
         records = self._store.records(self.key, cursor)
         while block := [record for record, _ in zip(records, range(_AT_ONCE), strict=False)]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pond.config.places import config_file, default_lake
+from pond.config.locations import config_file, default_lake
 from pond.diagnostics.diagnostic import UsageError
 from tests.config.home import Home
 
