@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pond._locate import adapters_dir
+from pond.codec.registry import adapter
 from pond.lang import interpret
 from pond.lang.check import check
 from pond.lang.compile import compile_plan
@@ -96,8 +97,12 @@ def given_facts() -> list[str]:
 
 @cache
 def engines(path: Path) -> Engines:
-    """Return the mapping at `path`, checked and compiled."""
-    return engines_of(path.read_text(encoding="utf-8"), path.name)
+    """Return the mapping at `path`, checked and compiled; a client's in the module that `pond` itself would run."""
+    if path not in adapter_maps():
+        return engines_of(path.read_text(encoding="utf-8"), path.name)
+    plan = check(parse(path.read_text(encoding="utf-8"), path.name))
+    module = adapter(plan.client).module
+    return Engines(plan, module.read, module.write)
 
 
 def engines_of(text: str, file: str = "test.map") -> Engines:
