@@ -20,8 +20,10 @@ HERE = Path(__file__).parent
 EVERY_FEATURE = HERE / "every_feature.map"
 ODD_NAMES = HERE / "odd_names.map"
 
-# What a pass may say of one record after the other: a fact is true, or it is not.
+# What a pass may say of one record after the other: a fact is true, or it is not. All are of the first record.
 SAID_OF_A_RECORD: tuple[Json, ...] = (True, False, True, None, True, 1, "true")
+# A fact that fills a field is of the field's type, or is not told.
+FILLED: tuple[JsonObject, ...] = ({"tool": "paint"}, {"tool": "paint", "failed": True}, {"failed": False}, {})
 SESSION, PROJECT, ANCHOR = "s-1", "/home/ada/engine", "2026-01-02T03:04:05.678Z"
 
 
@@ -46,8 +48,8 @@ class Listener(Reading):
     def next(self, record: JsonObject) -> JsonObject:
         """Return a copy of the next record to be read, having noted where it stands."""
         self.seq = self.place = len(self._texts)
-        said = {name: SAID_OF_A_RECORD[(self.place + n) % 7] for n, name in enumerate(given_facts())}
-        self.facts = {"tool": "paint", **said}
+        said = {name: SAID_OF_A_RECORD[self.place * n % 7] for n, name in enumerate(given_facts(), 1)}
+        self.facts = said | FILLED[self.place % len(FILLED)]
         self._texts.append(encode(record))
         whole: JsonObject = copy(record)
         return whole
@@ -90,9 +92,10 @@ def copy(value: Json) -> Json:
 
 @cache
 def given_facts() -> list[str]:
-    """Return the facts on which the kind of a record depends, in any mapping."""
-    kinds = (kind for path in all_maps() for kind in engines(path).plan.kinds)
-    return sorted({kind.given for kind in kinds if kind.given is not None})
+    """Return the facts on which it depends, in any mapping, of what kind a record is or whose words it holds."""
+    plans = [engines(path).plan for path in all_maps()]
+    kinds = {kind.given for plan in plans for kind in plan.kinds if kind.given is not None}
+    return sorted(kinds.union(*(table.given for plan in plans for table in plan.spans)))
 
 
 @cache
