@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pond._locate import adapters_dir
+from pond.codec.registry import adapter
 from pond.lang import interpret
 from pond.lang.check import check
 from pond.lang.compile import compile_plan
@@ -19,8 +20,10 @@ HERE = Path(__file__).parent
 EVERY_FEATURE = HERE / "every_feature.map"
 ODD_NAMES = HERE / "odd_names.map"
 
-# What a pass may say of one record after the other: a fact is true, or it is not.
+# What a pass may say of one record after the other: a fact is true, or it is not. All are of the first record.
 SAID_OF_A_RECORD: tuple[Json, ...] = (True, False, True, None, True, 1, "true")
+# A fact that fills a field is of the field's type, or is not told.
+FILLED: tuple[JsonObject, ...] = ({"tool": "paint"}, {"tool": "paint", "failed": True}, {"failed": False}, {})
 SESSION, PROJECT, ANCHOR = "s-1", "/home/ada/engine", "2026-01-02T03:04:05.678Z"
 
 
@@ -45,8 +48,8 @@ class Listener(Reading):
     def next(self, record: JsonObject) -> JsonObject:
         """Return a copy of the next record to be read, having noted where it stands."""
         self.seq = self.place = len(self._texts)
-        said = {name: SAID_OF_A_RECORD[(self.place + n) % 7] for n, name in enumerate(given_facts())}
-        self.facts = {"tool": "paint", **said}
+        said = {name: SAID_OF_A_RECORD[self.place * n % 7] for n, name in enumerate(given_facts(), 1)}
+        self.facts = said | FILLED[self.place % len(FILLED)]
         self._texts.append(encode(record))
         whole: JsonObject = copy(record)
         return whole
@@ -89,15 +92,20 @@ def copy(value: Json) -> Json:
 
 @cache
 def given_facts() -> list[str]:
-    """Return the facts on which the kind of a record depends, in any mapping."""
-    kinds = (kind for path in all_maps() for kind in engines(path).plan.kinds)
-    return sorted({kind.given for kind in kinds if kind.given is not None})
+    """Return the facts on which it depends, in any mapping, of what kind a record is or whose words it holds."""
+    plans = [engines(path).plan for path in all_maps()]
+    kinds = {kind.given for plan in plans for kind in plan.kinds if kind.given is not None}
+    return sorted(kinds.union(*(table.given for plan in plans for table in plan.spans)))
 
 
 @cache
 def engines(path: Path) -> Engines:
-    """Return the mapping at `path`, checked and compiled."""
-    return engines_of(path.read_text(encoding="utf-8"), path.name)
+    """Return the mapping at `path`, checked and compiled; a client's in the module that `pond` itself would run."""
+    if path not in adapter_maps():
+        return engines_of(path.read_text(encoding="utf-8"), path.name)
+    plan = check(parse(path.read_text(encoding="utf-8"), path.name))
+    module = adapter(plan.client).module
+    return Engines(plan, module.read, module.write)
 
 
 def engines_of(text: str, file: str = "test.map") -> Engines:
