@@ -11,7 +11,7 @@ from pond.operations.failing import RequestError
 if TYPE_CHECKING:  # pydantic takes a while to import, and only requests from outside need it
     from pydantic_core import ErrorDetails
 
-    from pond.types import GetRequest, ListRequest, StatsRequest
+    from pond.types import GetRequest, ListRequest, SearchRequest, StatsRequest
 
 PROTOCOL = 1  # the one version that is spoken
 _REASONS = {"missing": "missing-field", "extra_forbidden": "unknown-field"}
@@ -26,6 +26,11 @@ def get_request(body: object) -> GetRequest:
 def list_request(body: object) -> ListRequest:
     """Return a decoded body as a request of `list`; raise as `get_request` does."""
     return cast("ListRequest", _validated("ListRequest", body))
+
+
+def search_request(body: object) -> SearchRequest:
+    """Return a decoded body as a request of `search`; raise as `get_request` does."""
+    return cast("SearchRequest", _validated("SearchRequest", body))
 
 
 def stats_request(body: object) -> StatsRequest:

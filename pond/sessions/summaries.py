@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -41,6 +41,19 @@ def summaries(store: Store, session_id: str, wanted: pa.Table, *, injected: bool
     rows.sort(key=lambda row: (row["position"], row["id"]))
     again = _said_again(store, here, [row["id"] for row in rows if _may_say_again(row, parts.get(row["id"], []))])
     return [_summary(row, parts.get(row["id"], []), row["id"] in again) for row in rows]
+
+
+def parts_of(store: Store, messages: Sequence[tuple[str, str]]) -> dict[tuple[str, str], list[JsonObject]]:
+    """Return the parts of some messages in short, by the stored ids of their sessions and themselves."""
+    if not messages:
+        return {}
+    sessions, ids = (sorted(set(names)) for names in zip(*messages, strict=True))
+    where = predicate.all_of(predicate.one_of("session_id", sessions), predicate.one_of("message_id", ids))
+    rows: list[JsonObject] = read.rows(store, PARTS, ("session_id", *_PART), where).to_pylist()
+    parts: dict[tuple[str, str], list[JsonObject]] = {}
+    for row in sorted(rows, key=lambda row: (row["ordinal"], row["id"])):
+        parts.setdefault((row["session_id"], row["message_id"]), []).append(_part_summary(row))
+    return parts
 
 
 def _may_say_again(row: JsonObject, parts: list[JsonObject]) -> bool:

@@ -53,14 +53,9 @@ def words(text: str) -> list[str]:
     return [word for piece in _normal(text).split() for word in _of_piece(piece)[0]]
 
 
-def beginning(word: str) -> str | None:
-    """Return the beginning that a longer word is found by, too."""
-    return word[:_BEGINNING] if len(word) > _BEGINNING and not _IS_DENSE.match(word) else None
-
-
-def end(word: str) -> str | None:
-    """Return the end that a long word is found by, too."""
-    return f"~{word[-_END:]}" if len(word) >= _LONG and not _IS_DENSE.match(word) else None
+def is_dense(word: str) -> bool:
+    """Tell whether a word is of a script that puts no space between words."""
+    return _IS_DENSE.match(word) is not None
 
 
 def without_diacritics(word: str) -> str:
@@ -83,7 +78,7 @@ def _piece_terms(piece: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     others: list[str] = []
     before = ""  # the word that the next one is joined to
     for run in _WORD.findall(piece):
-        if _IS_DENSE.match(run):
+        if is_dense(run):
             words += [run[at : at + 2] for at in range(max(len(run) - 1, 1))]
             others += _HAN.findall(run) if len(run) > 1 else ()
             before = ""

@@ -76,6 +76,11 @@ def lacking(column: str, filter: str) -> str:
     return f"{column} IS NULL OR NOT ({filter})"
 
 
+def contains(column: str, part: str) -> str:
+    """Return a filter for texts that hold another one, case aside. No index answers it: every text is read."""
+    return f"contains(lower({column}), {text(part.lower())})"
+
+
 def any_of(*filters: str) -> str:
     """Return the filter that holds where one does; without any, no row meets it."""
     return " OR ".join(f"({filter})" for filter in filters) or NOTHING

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from pond.substrate.retry import with_retries
+from pond.substrate.signals import Gone
 from pond.substrate.store import Store
 from pond.substrate.table import Table
 
@@ -108,3 +109,34 @@ def _empty(table: Table, columns: Sequence[str], row_ids: bool) -> pa.Table:
     if row_ids:
         schema = schema.append(pa.field(ROW, pa.uint64()))
     return schema.empty_table()
+
+
+class Pinned:
+    """A table at one version: all questions to it see the same rows, whatever is written meanwhile."""
+
+    def __init__(self, store: Store, table: Table, version: int | None = None) -> None:
+        handle = store.handle(table)
+        if version is not None and version not in {each["version"] for each in handle.versions()}:
+            raise Gone(table.name, version)
+        self.version: int = handle.version if version is None else version
+        self._doing = f"reading `{table.name}`"
+        self._handle = with_retries(self._doing, lambda: handle.checkout_version(self.version))
+
+    def rows(self, columns: Sequence[str], where: str | None = None, **limits: Any) -> pa.Table:
+        """Return the rows that fit; `limits` are those of `scan`."""
+        return with_retries(self._doing, lambda: scan(self._handle, columns, where, **limits).to_table())
+
+    def count(self, where: str | None = None) -> int:
+        """Return how many rows fit."""
+        return with_retries(self._doing, lambda: int(self._handle.count_rows(where)))
+
+    def plan(self, columns: Sequence[str], where: str | None = None, **limits: Any) -> str:
+        """Return how Lance answers a question."""
+        return with_retries(self._doing, lambda: str(scan(self._handle, columns, where, **limits).explain_plan()))
+
+
+def descending(column: str) -> Any:
+    """Return an order of rows: the greatest values first, rows without one last."""
+    from lance.dataset import ColumnOrdering
+
+    return ColumnOrdering(column, ascending=False, nulls_first=False)

@@ -80,3 +80,11 @@ class Missing(LakeError, UsageError):
 
     def __init__(self, location: str) -> None:
         super().__init__(Diagnostic("lake-missing", f"no lake at `{location}`"))
+
+
+class Gone(LakeError, UsageError):
+    """A version of a table that a request names is not kept any more."""
+
+    def __init__(self, table: str, version: int) -> None:
+        what = f"version {version} of table `{table}` is gone"
+        super().__init__(Diagnostic("lake-version-gone", what, help="begin the search again"))

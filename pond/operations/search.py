@@ -1,0 +1,202 @@
+"""`pond_search`: messages by what was said in them, grouped by session."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, cast
+
+from pond.diagnostics.failures import Failure
+from pond.model.json_text import JsonObject, decode_stored, encode
+from pond.operations.failing import RequestError
+from pond.operations.service import Service
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pond.search.engine import Found
+    from pond.search.query.query import Query
+    from pond.search.results import Result, SessionResults
+    from pond.substrate.store import Store
+    from pond.types import SearchRequest, SearchResponse
+
+LIMIT = 10
+_FLAT = 10  # messages listed flat, at least, where there are so many
+_WEAK = 0.25  # of a best match: below it, what was looked for is hardly here (decision 0026)
+_DIGITS = 4
+
+
+def search(service: Service, request: SearchRequest) -> SearchResponse:
+    """Return the sessions and messages that match best, and how to go on."""
+    from pond.search.candidates import Wanted
+    from pond.search.engine import search as run
+    from pond.search.filters import filter_of
+    from pond.search.query.parse import parse
+    from pond.search.wire import conditions_of, without_of
+    from pond.sessions import rarity
+
+    store = service.reading(request.get("namespace"))
+    query, filters = parse(request["query"], datetime.now(UTC)), request.get("filters", {})
+    begin, version = _place(request)
+    where = filter_of(store, query.conditions, conditions_of(filters))
+    wanted = Wanted(where, query.phrases, (*query.without, *without_of(filters)))
+    found = run(store, query.words, wanted, rarity.of(store), version)
+    least = filters.get("min_score", 0.0)
+    found.results = [result for result in found.results if result.scored.score >= least]
+    response = _response(store, request, query, found, begin)
+    if request.get("explain", False):
+        response["explanation"] = _explanation(found, where, response)
+    return cast("SearchResponse", response)
+
+
+def _response(store: Store, request: SearchRequest, query: Query, found: Found, begin: int) -> JsonObject:
+    from pond.search.results import by_session, newest_first
+
+    results = newest_first(found.results) if request.get("sort") == "recent" else found.results
+    sessions = by_session(results)
+    if request.get("sort") == "recent":
+        sessions.sort(key=lambda each: -(each.results[0].scored.candidate.micros or 0))
+    end = begin + request.get("limit", LIMIT)
+    shown = sessions[begin:end]
+    here = {each.id for each in shown}
+    flat = results if not begin else [result for result in results if result.session_id in here]
+    response: JsonObject = {
+        "hits": [_flat(result) for result in flat[: max(_FLAT, request.get("limit", LIMIT))]],
+        "sessions": _described(store, shown, found, query),
+        "searchable_messages": found.searchable,
+        "matched_messages": len(results),
+        "more_matched": found.more,
+        "sessions_remaining": max(len(sessions) - end, 0),
+        "weak": bool(results) and max(result.scored.match for result in results) < _WEAK,
+    }
+    if len(sessions) > end:
+        response["cursor"] = _cursor(request, found.version, end)
+    return response
+
+
+def _flat(result: Result) -> JsonObject:
+    from pond.sessions.stored_text import from_stored
+
+    candidate = result.scored.candidate
+    return {"session_id": from_stored(candidate.session_id), "message_id": from_stored(candidate.id)} | _facts(result)
+
+
+def _facts(result: Result) -> JsonObject:
+    from pond.sessions.load import fill_time
+
+    candidate, scored = result.scored.candidate, result.scored
+    facts: JsonObject = {"role": candidate.role}
+    fill_time(facts, "timestamp", {"timestamp": candidate.micros, "timestamp_text": candidate.time_text})
+    return facts | {"score": round(scored.score, _DIGITS), "match": round(scored.match, _DIGITS)}
+
+
+def _described(store: Store, shown: list[SessionResults], found: Found, query: Query) -> list[JsonObject]:
+    from pond.search.results import PER_SESSION
+    from pond.sessions import load
+    from pond.sessions.stored_text import from_stored
+    from pond.sessions.summaries import parts_of
+    from pond.sessions.titles import titles
+    from pond.substrate import predicate
+
+    ids = [each.id for each in shown]
+    if not ids:
+        return []
+    rows = {row["id"]: row for row in load.sessions(store, predicate.one_of("id", ids))}
+    names = titles(store, ids)
+    prompts = [
+        (each.id, result.scored.candidate.id)
+        for each in shown
+        for result in each.results[:PER_SESSION]
+        if result.scored.candidate.role == "user"
+    ]
+    parts = parts_of(store, prompts)
+    described: list[JsonObject] = []
+    for each in shown:
+        row = rows.get(from_stored(each.id))
+        if row is None:  # it is being stored: its messages come before it
+            continue
+        entry: JsonObject = {"session_id": row["id"], "source_agent": row["source_agent"], "project": row["project"]}
+        entry |= {name: row[name] for name in ("created_at", "parent_session_id") if name in row}
+        entry |= {"title": names[each.id]} if each.id in names else {}
+        entry["matched_messages"] = len(each.results)
+        entry["hits"] = [_hit(result, found, query, parts) for result in each.results[:PER_SESSION]]
+        described.append(entry)
+    return described
+
+
+def _hit(
+    result: Result, found: Found, query: Query, parts: Mapping[tuple[str, str], list[JsonObject]]
+) -> JsonObject:  # fmt: skip
+    from pond.search.excerpt import excerpt
+    from pond.sessions.stored_text import from_stored
+
+    candidate = result.scored.candidate
+    shown = excerpt(candidate.text, result.scored.passage, found.sought, query.phrases)
+    hit: JsonObject = {"message_id": from_stored(candidate.id)} | _facts(result) | {"text": shown.text}
+    if shown.snippet is not None:
+        hit["snippet"] = shown.snippet
+    hit["highlights"] = [{"start": start, "end": end} for start, end in shown.marks]
+    if result.copies:
+        hit["also_in"] = [from_stored(id) for id in dict.fromkeys(result.copies)]
+    if candidate.role == "user":
+        hit["parts_summary"] = parts.get((candidate.session_id, candidate.id), [])
+    return hit
+
+
+def _explanation(found: Found, where: str | None, response: JsonObject) -> JsonObject:
+    by_key = {(_flat(result)["session_id"], _flat(result)["message_id"]): result.scored for result in found.results}
+    explanation: JsonObject = {
+        "words": {
+            word: round(weight, _DIGITS) for word, weight in zip(found.sought.words, found.sought.weights, strict=True)
+        },
+        "terms": list(found.sought.terms),
+        "surroundings": round(found.surroundings, _DIGITS),
+        "version": found.version,
+        "hits": [],
+    }
+    if where is not None:
+        explanation["filter"] = where
+    for hit in response["hits"]:
+        scored = by_key[hit["session_id"], hit["message_id"]]
+        explanation["hits"].append({
+            "message_id": hit["message_id"],
+            "arms": {arm: round(value, _DIGITS) for arm, value in scored.candidate.arms.items()},
+            "covered": round(scored.covered, _DIGITS),
+            "own": round(scored.own, _DIGITS),
+            "around": round(scored.around, _DIGITS),
+        })  # fmt: skip
+    return explanation
+
+
+# --- cursors ----------------------------------------------------------------------------------------------------------
+
+
+def _cursor(request: SearchRequest, version: int, begin: int) -> str:
+    """Return where the next page begins: in the answer to this request, over this version of the messages."""
+    return base64.urlsafe_b64encode(encode([version, begin, _digest(request)])).decode().rstrip("=")
+
+
+def _place(request: SearchRequest) -> tuple[int, int | None]:
+    """Return which session a page begins with, and which version it is of; None for the newest."""
+    cursor = request.get("cursor")
+    if cursor is None:
+        return 0, None
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        place: Any = decode_stored(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (ValueError, binascii.Error, UnicodeError):
+        place = None
+    if not (isinstance(place, list) and len(place) == 3 and all(type(each) is int for each in place[:2])):
+        raise RequestError(Failure.VALIDATION_FAILED, "wrong-value", "`cursor` is not one of pond's", path="$.cursor")
+    version, begin, digest = place
+    if digest != _digest(request) or begin < 0 or version < 1:
+        what = "`cursor` belongs to another search: ask with the same query, filters and order"
+        raise RequestError(Failure.VALIDATION_FAILED, "wrong-value", what, path="$.cursor")
+    return begin, version
+
+
+def _digest(request: SearchRequest) -> str:
+    asked = [request["query"], request.get("filters", {}), request.get("sort"), request.get("namespace")]
+    return sha256(encode(asked)).hexdigest()[:16]

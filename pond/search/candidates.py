@@ -1,0 +1,178 @@
+"""Candidates for a search: what Lance finds, the filter pushed down before it ranks (search-prefilter-pushdown).
+
+An arm is one way to find candidates; each says how well a message fits, on a scale of its own. Full text is one arm,
+vectors can be another: ranking takes any number of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from pond.model.json_text import JsonObject
+from pond.search.sought import Sought
+from pond.sessions import terms
+from pond.sessions.load import with_micros
+from pond.sessions.tables import MESSAGES
+from pond.substrate import predicate, read
+from pond.substrate.store import Store
+
+POOL = 150  # candidates that are scored again: fewer lose answers, more gain none (decision 0026)
+_FEW = 10  # candidates that are too few: the common words of the query are asked for, too
+_COLUMNS = ("session_id", "id", "position", "role", "timestamp", "timestamp_text", "search_text")
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A message in the pool, with its stored ids, and how well each arm says it fits: 0 where it did not find it."""
+
+    session_id: str
+    id: str
+    position: int
+    role: str
+    micros: int | None  # the time, and its own spelling where it has one
+    time_text: str | None
+    text: str
+    arms: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.session_id, self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which messages come into question: the filter, what they must contain, and what they must not."""
+
+    where: str | None
+    phrases: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    def allows(self, text: str) -> bool:
+        """Tell whether a text holds each phrase letter for letter, case and spacing aside, and no excluded one."""
+        if not (self.phrases or self.without):
+            return True
+        plain = _plain(text)
+        return all(_plain(phrase) in plain for phrase in self.phrases) and not any(
+            _plain(phrase) in plain for phrase in self.without
+        )
+
+
+class Snapshot:
+    """The messages at one version: all questions of a search see the same rows, whatever is written meanwhile."""
+
+    def __init__(self, store: Store, version: int | None = None) -> None:
+        self._messages = read.Pinned(store, MESSAGES, version)
+        self.version = self._messages.version
+
+    def count(self, wanted: Wanted) -> int:
+        """Return how many messages with a text the filter leaves."""
+        return self._messages.count(predicate.all_of(wanted.where, SEARCHABLE))
+
+    def full_text(self, sought: Sought, wanted: Wanted) -> tuple[list[Candidate], bool]:
+        """Return the messages that fit best, the best first, and whether there may be more of them."""
+        found, more = self._matching(sought.terms, wanted)
+        if len(found) < _FEW and sought.others and not more:
+            known = {candidate.key for candidate in found}
+            further, more = self._matching(sought.others, wanted)
+            found += [candidate for candidate in further if candidate.key not in known]
+            for candidate in found[len(known) :]:
+                candidate.arms[FULL_TEXT] *= _BY_COMMON_WORDS
+        return found, more
+
+    def _matching(self, asked: Sequence[str], wanted: Wanted) -> tuple[list[Candidate], bool]:
+        from lance.query import BooleanQuery, MatchQuery, Occur, PhraseQuery
+
+        if not asked:
+            return [], False
+        query: Any = MatchQuery(" ".join(asked), TERMS)
+        where = wanted.where
+        runs = {phrase: _phrase_terms(phrase) for phrase in wanted.phrases}
+        if musts := [PhraseQuery(" ".join(run), TERMS) for run in runs.values() if run]:
+            query = BooleanQuery([*((Occur.MUST, must) for must in musts), (Occur.SHOULD, query)])
+        for phrase in (phrase for phrase, run in runs.items() if not run):  # no index knows signs alone
+            where = predicate.all_of(where, predicate.contains("search_text", phrase))
+        limit = POOL * (2 if wanted.phrases or wanted.without else 1)
+        rows = _rows(self._messages.rows([*_COLUMNS, "_score"], where, limit=limit, full_text_query=query))
+        found = [_candidate(row, {FULL_TEXT: row["_score"]}) for row in rows if wanted.allows(row["search_text"])]
+        found.sort(key=lambda each: (-each.arms[FULL_TEXT], each.key))
+        return found[:POOL], len(rows) == limit
+
+    def newest(self, wanted: Wanted) -> tuple[list[Candidate], bool]:
+        """Return the newest messages that come into question, for a search that names no word."""
+        where = predicate.all_of(
+            wanted.where, SEARCHABLE, *(predicate.contains("search_text", phrase) for phrase in wanted.phrases)
+        )
+        rows = _rows(self._messages.rows(_COLUMNS, where, order=[read.descending("timestamp")], limit=POOL))
+        return [_candidate(row, {}) for row in rows if wanted.allows(row["search_text"])], len(rows) == POOL
+
+    def neighbours(self, best: Iterable[Candidate], wanted: Wanted) -> tuple[list[Candidate], dict[str, list[str]]]:
+        """Return the messages beside these, and the order of all messages with a text in the sessions of these."""
+        near = {candidate.key for candidate in best}
+        here = predicate.one_of("session_id", sorted({session for session, _ in near}))
+        where = predicate.all_of(here, wanted.where, SEARCHABLE)
+        rows = self._messages.rows(("session_id", "id", "position"), where).to_pylist()
+        rows.sort(key=lambda row: (row["session_id"], row["position"], row["id"]))
+        order: dict[str, list[str]] = {}
+        positions: dict[tuple[str, str], int] = {}
+        for row in rows:
+            order.setdefault(row["session_id"], []).append(row["id"])
+            positions[row["session_id"], row["id"]] = row["position"]
+        beside = {
+            (session, ids[other])
+            for session, ids in order.items()
+            for at, id in enumerate(ids)
+            if (session, id) in near
+            for other in (at - 1, at + 1)
+            if 0 <= other < len(ids) and (session, ids[other]) not in near
+        }
+        return self._read(sorted(beside), positions), order
+
+    def _read(self, keys: Sequence[tuple[str, str]], positions: dict[tuple[str, str], int]) -> list[Candidate]:
+        if not keys:
+            return []
+        here = predicate.one_of("session_id", sorted({session for session, _ in keys}))
+        at = f"position IN ({', '.join(map(str, sorted({positions[key] for key in keys})))})"
+        rows = _rows(self._messages.rows(_COLUMNS, predicate.all_of(here, at)))
+        wanted = set(keys)
+        return [_candidate(row, {}) for row in rows if (row["session_id"], row["id"]) in wanted]
+
+
+TERMS = "terms"
+FULL_TEXT = "full text"
+SEARCHABLE = f"{TERMS} IS NOT NULL"
+_BY_COMMON_WORDS = 1e-3  # of a score: who is found by common words alone stands behind all others
+
+
+def _rows(table: pa.Table) -> list[JsonObject]:
+    return with_micros(table, "timestamp")
+
+
+def _candidate(row: JsonObject, arms: dict[str, float]) -> Candidate:
+    return Candidate(*[row[name] for name in _COLUMNS], arms=arms)
+
+
+def _plain(text: str) -> str:
+    return _SPACE.sub(" ", text).strip().casefold()
+
+
+def _phrase_terms(phrase: str) -> list[str]:
+    """Return the words that a text with this phrase has in a row.
+
+    A single character of a dense script at its end may be the half of a pair in the text: what is left is enough.
+    """
+    words = terms.words(phrase)
+    while len(words) > 1 and _is_half(words[-1]):
+        words.pop()
+    while len(words) > 1 and _is_half(words[0]):
+        words.pop(0)
+    return [] if len(words) == 1 and _is_half(words[0]) else words
+
+
+def _is_half(word: str) -> bool:
+    return len(word) == 1 and terms.is_dense(word)

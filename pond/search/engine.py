@@ -1,0 +1,58 @@
+"""A search from beginning to end: candidates by full text, scored again, each message once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pond.search.candidates import Candidate, Snapshot, Wanted
+from pond.search.passages import Passage
+from pond.search.ranking import Scored, ranked, surroundings_count, worth_fetching
+from pond.search.results import Result, once
+from pond.search.sought import Sought, sought
+from pond.substrate.store import Store
+
+_CLOSEST = 50  # candidates whose neighbours are looked at
+
+
+@dataclass(slots=True)
+class Found:
+    """What a search found: the pool, each message once, the best first."""
+
+    sought: Sought
+    version: int  # of the messages: the same one gives the same answer
+    searchable: int  # messages that the filters left
+    results: list[Result] = field(default_factory=list)
+    more: bool = False  # further messages matched that are not in the pool
+    surroundings: float = 0.0  # how much neighbours and session counted
+
+
+def search(
+    store: Store, words: str, wanted: Wanted, common: Mapping[str, float], version: int | None = None
+) -> Found:  # fmt: skip
+    """Return the messages that fit best; without words, the newest that the filters leave."""
+    snapshot = Snapshot(store, version)
+    target = sought(words, common)
+    found = Found(target, snapshot.version, snapshot.count(wanted))
+    if not target.words:
+        newest, found.more = snapshot.newest(wanted)
+        found.results = once(_by_time(newest))
+        return found
+    pool, found.more = snapshot.full_text(target, wanted)
+    order: dict[str, list[str]] = {}
+    found.surroundings = surroundings_count(pool)
+    matched = {candidate.key for candidate in pool}
+    if worth_fetching(pool):
+        beside, order = snapshot.neighbours(pool[:_CLOSEST], wanted)
+        pool = pool + [candidate for candidate in beside if candidate.key not in matched]
+    scored = ranked(pool, order, target)
+    found.results = once([each for each in scored if wanted.allows(each.candidate.text)])
+    return found
+
+
+def _by_time(newest: Sequence[Candidate]) -> list[Scored]:
+    count = len(newest)
+    return [
+        Scored(each, Passage(0, "", (), 0), 1.0, 1.0, score=(count - at) / count, match=1.0)
+        for at, each in enumerate(newest)
+    ]

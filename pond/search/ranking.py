@@ -1,0 +1,161 @@
+"""The pool scored again: by what each message says itself, and as far as messages are short, by what stands around it.
+
+A long message speaks for itself. A turn of a chat does not: what the question names may stand in the turn before. So
+neighbours, the session and a message's own length count the more, the shorter the messages of a pool are. The weights
+are few and round: tuning them finer gained nothing on any labelled set (decision 0026).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from pond.search.candidates import Candidate
+from pond.search.passages import Passage, passages
+from pond.search.sought import Sought
+
+_TOUCHING = 0.8  # of what the passage before or after says counts as said here
+_SHORT = 50  # words of a message at which what stands around counts half
+_WORTH_A_LOOK = 0.1  # how much what stands around must count for neighbours to be fetched
+_NEIGHBOURS = {-1: 0.3, 1: 0.1, -2: 0.2, 2: 0.1}  # what came before says more than what came after
+_SESSION, _LENGTH = 0.5, 0.5
+_ENOUGH = 40  # words from which on a message is not short
+_BEST_FEW = (1.0, 0.5, 0.25, 0.125)  # what the best messages of a session count for it
+_FIT = 20.0  # of full text at which a match is half certain
+
+Order = Mapping[str, Sequence[str]]  # the messages of a session that have a text, in order
+
+
+@dataclass(slots=True)
+class Scored:
+    """A message of the pool with what made its rank. `score` ranks within one search, `match` compares searches."""
+
+    candidate: Candidate
+    passage: Passage  # the best one
+    covered: float  # of what was sought, by weight, in that passage and those that touch it
+    own: float  # 0 to 1: arms and coverage together, against the rest of the pool
+    around: float = 0.0  # what neighbours, session and length add
+    score: float = 0.0
+    match: float = 0.0
+
+
+def surroundings_count(pool: Sequence[Candidate]) -> float:
+    """Return how much what stands around a message counts, from 0 to 1: the more, the shorter messages are."""
+    return 1 / (1 + (median(_length(each.text) for each in pool) / _SHORT) ** 2) if pool else 0.0
+
+
+def worth_fetching(pool: Sequence[Candidate]) -> bool:
+    """Tell whether neighbours may change the ranks."""
+    return surroundings_count(pool) >= _WORTH_A_LOOK
+
+
+def _length(text: str) -> int:
+    """Return about how many words a text has, without taking it apart: scripts without spaces have two letters each."""
+    return max(text.count(" ") + 1, len(text) // 12)
+
+
+def ranked(pool: Sequence[Candidate], order: Order, sought: Sought) -> list[Scored]:
+    """Return the pool, the best first."""
+    if not pool:
+        return []
+    cut = {each.key: passages(each.text, sought) for each in pool}
+    total = sum(sought.weights) or 1.0
+    places = {(session, id): at for session, ids in order.items() for at, id in enumerate(ids)}
+    covered = {each.key: _covered(each, cut, places, order, sought, total) for each in pool}
+    arms = [_scaled({each.key: each.arms.get(arm, 0.0) for each in pool}) for arm in _arms(pool)]
+    coverage = _scaled({(*key, at): share for key, shares in covered.items() for at, share in enumerate(shares)})
+    found = []
+    for each in pool:
+        shares = covered[each.key]
+        best = max(range(len(shares)), key=lambda at: (shares[at], -at))
+        own = sum(arm[each.key] for arm in arms) + coverage[(*each.key, best)]
+        found.append(Scored(each, cut[each.key][best], shares[best], own))
+    _add_surroundings(found, surroundings_count(pool), places, order)
+    for scored in found:
+        scored.match = scored.covered * _certain(scored.candidate)
+    return sorted(found, key=lambda scored: (-scored.score, scored.candidate.key))
+
+
+def session_scores(found: Sequence[Scored]) -> dict[str, float]:
+    """Return how good each session is, the best first: its best message counts most, further ones add to it."""
+    scores: dict[str, list[float]] = {}
+    for scored in found:
+        scores.setdefault(scored.candidate.session_id, []).append(scored.score)
+    summed = {id: sum(a * b for a, b in zip(best, _BEST_FEW, strict=False)) for id, best in scores.items()}
+    return dict(sorted(summed.items(), key=lambda each: (-each[1], each[0])))
+
+
+def _arms(pool: Sequence[Candidate]) -> list[str]:
+    return sorted({arm for each in pool for arm in each.arms})
+
+
+def _certain(candidate: Candidate) -> float:
+    """Return how far the arms make a match certain: full text alone never does wholly."""
+    fit = max(candidate.arms.values(), default=0.0)
+    return fit / (fit + _FIT)
+
+
+def _covered(
+    each: Candidate, cut: Mapping[tuple[str, str], list[Passage]], places: Mapping[tuple[str, str], int], order: Order,
+    sought: Sought, total: float,
+) -> list[float]:  # fmt: skip
+    """Return how much of what is sought each passage of a message covers, with what touches it."""
+    own = cut[each.key]
+    before, after = (_beside(each.key, offset, cut, places, order) for offset in (-1, 1))
+    row = [before[-1].met if before else (), *(passage.met for passage in own), after[0].met if after else ()]
+    shares = []
+    for at in range(1, len(row) - 1):
+        said = row[at]
+        for near in (row[at - 1], row[at + 1]):
+            if near:
+                said = tuple(max(here, _TOUCHING * there) for here, there in zip(said, near, strict=True))
+        shares.append(sum(weight * met for weight, met in zip(sought.weights, said, strict=True)) / total)
+    return shares
+
+
+def _beside(
+    key: tuple[str, str], offset: int, found: Mapping[tuple[str, str], list[Passage]],
+    places: Mapping[tuple[str, str], int], order: Order,
+) -> list[Passage]:  # fmt: skip
+    at = places.get(key, -1) + offset
+    ids = order.get(key[0], ())
+    return found.get((key[0], ids[at]), []) if key in places and 0 <= at < len(ids) else []
+
+
+def _scaled(
+    values: dict[tuple[str, ...] | tuple[str, str, int], float],
+) -> dict[tuple[str, ...] | tuple[str, str, int], float]:
+    """Return values on a scale from 0, for the least of the pool, to 1."""
+    least, most = min(values.values()), max(values.values())
+    if most <= least:
+        return dict.fromkeys(values, 1.0 if most > 0 else 0.0)
+    return {key: (value - least) / (most - least) for key, value in values.items()}
+
+
+def _add_surroundings(
+    found: list[Scored], counts: float, places: Mapping[tuple[str, str], int], order: Order
+) -> None:  # fmt: skip
+    most = max(scored.own for scored in found) or 1.0
+    for scored in found:
+        scored.own /= most
+    own = {scored.candidate.key: scored.own for scored in found}
+    best: dict[str, float] = {}
+    for scored in found:
+        session = scored.candidate.session_id
+        best[session] = max(best.get(session, 0.0), scored.own)
+    whole = 1 + counts * (sum(_NEIGHBOURS.values()) + _SESSION + _LENGTH)
+    for scored in found:
+        key, ids = scored.candidate.key, order.get(scored.candidate.session_id, ())
+        near = 0.0
+        if key in places:
+            at = places[key]
+            near = sum(
+                weight * own.get((key[0], ids[at + step]), 0.0)
+                for step, weight in _NEIGHBOURS.items()
+                if 0 <= at + step < len(ids)
+            )
+        length = math.log1p(min(_length(scored.candidate.text), _ENOUGH)) / math.log1p(_ENOUGH)
+        scored.around = counts * (near + _SESSION * best[key[0]] + _LENGTH * length)
+        scored.score = (scored.own + scored.around) / whole
