@@ -18,7 +18,6 @@ from pond.model.json_text import JsonObject, decode_stored
 from pond.sessions import load
 from pond.sessions.labels import Turn, held, paths
 from pond.sessions.rows import LAST, agent_text
-from pond.sessions.stored_text import from_stored
 from pond.sessions.tables import MESSAGES, PARTS
 from pond.sessions.terms import RULES, terms
 from pond.substrate import predicate, read, write
