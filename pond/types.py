@@ -424,6 +424,7 @@ class StatsResponse(TypedDict):
     clients: dict[str, Count]
     last_ingest: NotRequired[Timestamp]
     searchable_messages: int
+    waiting_messages: NotRequired[int]
     embedded_messages: dict[str, Count]
     tables: list[TableStats]
 

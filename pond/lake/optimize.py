@@ -53,8 +53,7 @@ def duration(text: str) -> timedelta:
 def optimize(store: Store, keep: timedelta, tell: Callable[[str], None] = lambda _: None) -> list[Optimized]:
     """Tidy every table that is there; versions younger than `keep` stay, and what others are writing just now."""
     if store.existing(MESSAGES) is not None:
-        tell("deriving terms")
-        derive(store)
+        derive(store, lambda done, of: tell(f"deriving terms: {done} of {of} messages"))
         rarity.renew(store)
     return [_optimized(store, table, keep, tell) for table in TABLES if store.existing(table) is not None]
 

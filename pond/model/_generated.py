@@ -1054,6 +1054,13 @@ class StatsResponse(Strict):
         Field(description="When a session was last stored; absent in an empty lake."),
     ] = MISSING
     searchable_messages: Annotated[int, Field(description="How many messages have a text to search.", ge=0)]
+    waiting_messages: Annotated[
+        int | MISSING,
+        Field(
+            description="How many messages wait for what search finds them by; absent where none does. The next sync derives it.",
+            ge=1,
+        ),
+    ] = MISSING
     embedded_messages: Annotated[
         dict[str, Count],
         Field(description="How many of them have an embedding, by model."),
