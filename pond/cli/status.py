@@ -56,6 +56,8 @@ def _checks(found: Checks) -> Iterator[str]:
     texts, embedded = found.embeddings.texts, sum(found.embeddings.models.values())
     models = "".join(f", {in_line(name)} {count}" for name, count in found.embeddings.models.items())
     yield f"embeddings   {embedded} of {texts} messages{models}"
+    if found.waiting:
+        yield f"waiting      {found.waiting} messages cannot be searched yet; the next `pond sync` ends that"
     sources = found.sources
     yield f"sources      {sources.files} files, {size(sources.bytes)}"
     yield from problem_lines(sources.problems, "refused      ")

@@ -59,7 +59,7 @@ def ingest(settings: Settings, request: Request, tick: Tick = _nothing) -> Summa
                     intake.take(task, frame)
                     done.at(task, frame)
         _decide(plan, intake, done)
-        intake.close()
+        intake.close(done.derived)
     return summary
 
 
@@ -160,6 +160,9 @@ class _Done:
         else:
             self._reached[task.name] = getattr(frame, "reached", self._reached.get(task.name, 0))
         self._tell()
+
+    def derived(self, done: int, of: int) -> None:
+        self._tick(self._total, self._total, f"{done} of {of} messages derived")
 
     def _tell(self) -> None:
         counted = f"{self._files} files, {self._summary.new_sessions} new sessions"

@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 
 from pond.intake import claims
 from pond.intake.commits import Batch, New, Storing
-from pond.intake.deriving import derive
+from pond.intake.deriving import Progress, derive
 from pond.intake.reading import Begun, Chunk, Ended, Finished, Frame, Identity, Task
 from pond.intake.request import Summary
 from pond.intake.sources import source_id
 from pond.model.json_text import JsonObject
-from pond.sessions import ledger
+from pond.sessions import ledger, rarity
 from pond.sessions.rows import session_row
 from pond.sessions.stored_text import to_stored
 from pond.sessions.tables import TABLES
@@ -109,12 +109,13 @@ class Intake:
         self._claims.clear()
         self._known_ids.clear()
 
-    def close(self) -> None:
-        """Store what is left, and keep the tables from falling apart into small files."""
+    def close(self, progress: Progress) -> None:
+        """Store what is left, derive what waits, and keep the tables from falling apart into small files."""
         self.store()
         self._storing.close()
         if not self._dry_run:
-            derive(self._store)
+            derive(self._store, progress)
+            rarity.renew(self._store)
             for table in TABLES:
                 upkeep.compact(self._store, table, beyond=_FRAGMENTS)
 

@@ -16,7 +16,7 @@ from pond.intake.claims import CLAIM
 from pond.intake.sources import SOURCE
 from pond.lake import find
 from pond.lake.tombstones import Stone, put, stones, take_back
-from pond.sessions import ledger, load
+from pond.sessions import ledger, load, rarity
 from pond.sessions.stored_text import from_stored, to_stored
 from pond.sessions.tables import LEDGER, MESSAGES, PARTS, SESSIONS, TABLES
 from pond.sessions.titles import titles
@@ -125,6 +125,7 @@ def erase(
     new = _stones(store, families)
     done = Erased(0, 0, 0, {}) if _is_done(store, list(new)) else _erase(store, new, alone, tell)
     if not done.left:
+        rarity.renew(store)
         upkeep.clean(store, LEDGER, timedelta(0), alone=alone)  # what the tombstones were before
     return done
 
@@ -134,6 +135,7 @@ def _erase(store: Store, new: Mapping[str, Stone], alone: bool, tell: Callable[[
     tell("removing rows")
     sessions, messages, parts = (_remove(store, table, list(new)) for table in (SESSIONS, MESSAGES, PARTS))
     _forget_sources(store, new)
+    rarity.forget(store)
     left: dict[str, list[str]] = {}
     for table in (table for table in TABLES if store.existing(table) is not None):
         tell(f"rewriting {table.name}")

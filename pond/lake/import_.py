@@ -12,8 +12,9 @@ from pond.codec.relatives import agent_of
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.span import Span
 from pond.intake.arrivals import Arrivals, arrivals
+from pond.intake.deriving import derive
 from pond.intake.identity import same_id
-from pond.sessions import ledger
+from pond.sessions import ledger, rarity
 from pond.sessions.archive import container
 from pond.sessions.archive.check import check
 from pond.sessions.archive.manifest import Manifest
@@ -67,6 +68,8 @@ def import_(
                     for project, row in arrived.corrected
                 ],
             )
+            derive(store)
+            rarity.renew(store)
     rows = {name: extent.rows for name, extent in held.tables.items()}
     return Imported(rows, new, list(map(from_stored, made.erased)), _faults(path, made, arrived))
 

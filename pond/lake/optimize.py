@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
-from pond.sessions.tables import TABLES
+from pond.intake.deriving import derive
+from pond.sessions import rarity
+from pond.sessions.tables import MESSAGES, TABLES
 from pond.substrate import upkeep
 from pond.substrate.store import Store
 from pond.substrate.table import Table
@@ -50,6 +52,9 @@ def duration(text: str) -> timedelta:
 
 def optimize(store: Store, keep: timedelta, tell: Callable[[str], None] = lambda _: None) -> list[Optimized]:
     """Tidy every table that is there; versions younger than `keep` stay, and what others are writing just now."""
+    if store.existing(MESSAGES) is not None:
+        derive(store, lambda done, of: tell(f"deriving terms: {done} of {of} messages"))
+        rarity.renew(store)
     return [_optimized(store, table, keep, tell) for table in TABLES if store.existing(table) is not None]
 
 

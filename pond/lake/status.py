@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from pond.codec.drift import Drift
 from pond.codec.facts import own_id
 from pond.diagnostics.render import as_json
+from pond.intake.deriving import waiting
 from pond.intake.identity import same_id
 from pond.intake.reading import ID_SEPARATOR
 from pond.intake.sources import SOURCE
@@ -67,6 +68,7 @@ class Checks:
     embeddings: Coverage
     drift: dict[str, int]  # records and fields that no mapping names: how often each was met
     sources: Sources
+    waiting: int  # messages that wait for what search finds them by
     orphans: int  # messages whose session is not stored: an ingest was interrupted, or is running
     erasing: list[str]  # sessions whose erasing did not come to its end
     retention: list[Retention]
@@ -88,6 +90,7 @@ def checks(store: Store, environ: Mapping[str, str]) -> Checks:
         embeddings=coverage(store),
         drift=_drift(notes),
         sources=_sources(notes, _same_ids(store, notes)),
+        waiting=waiting(store),
         orphans=_orphans(store),
         erasing=unfinished(store),
         retention=retentions(environ, time.time(), notes),

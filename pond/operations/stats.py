@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 def stats(service: Service, request: StatsRequest) -> StatsResponse:
     """Return the counts, the coverage by embeddings, and the state of each table."""
+    from pond.intake.deriving import waiting
     from pond.lake.status import coverage, overview
     from pond.sessions.tables import TABLES
     from pond.substrate import upkeep
@@ -28,6 +29,8 @@ def stats(service: Service, request: StatsRequest) -> StatsResponse:
         "embedded_messages": covered.models,
         "tables": [_table(table.name, upkeep.health(store, table)) for table in TABLES],
     }
+    if waits := waiting(store):
+        response["waiting_messages"] = waits
     if found.last_ingest is not None:
         response["last_ingest"] = found.last_ingest
     return response

@@ -67,7 +67,7 @@ def sync(service: Service, request: SyncRequest, watch: Watch = unwatched) -> Sy
             wanted = Request(inputs(service), None, request.dry_run, live=True, processes=request.processes)
             done.taken_in = ingest_files(service, wanted, watch)
     if UPDATE_INDEXES in done.stages and not request.dry_run:
-        done.indexes = _update_indexes(service)
+        done.indexes = _update_indexes(service, watch)
     return done
 
 
@@ -83,15 +83,20 @@ def inputs(service: Service) -> list[tuple[str, str | None]]:
     return found + [(path, None) for path in settings.paths]
 
 
-def _update_indexes(service: Service) -> dict[str, list[str]]:
+def _update_indexes(service: Service, watch: Watch) -> dict[str, list[str]]:
     """Bring the indexes of every table up to its rows; return which were behind (lance-index-maintenance).
 
     A table that has fallen apart into many files is put together too: every read and every commit pays for each file.
     """
-    from pond.sessions.tables import TABLES
+    from pond.intake.deriving import derive
+    from pond.sessions import rarity
+    from pond.sessions.tables import MESSAGES, TABLES
     from pond.substrate import upkeep
 
     store = service.writing()
+    if store.existing(MESSAGES) is not None:
+        derive(store, lambda done, of: watch(Progress("deriving", done, of)))
+        rarity.renew(store)
     behind: dict[str, list[str]] = {}
     for table in TABLES:
         if store.existing(table) is not None:

@@ -1,4 +1,4 @@
-"""What is known of a message beside its words, as labels to filter by: tools, files, failures of its turn; what it holds.
+"""What is known of a message beside its words, as labels to filter by: its turn's tools, files and failures.
 
 A turn is a typed prompt and all that follows up to the next. A call's own message hardly ever has a text to search, so
 what the calls of a turn tell stands on each searched message of it.

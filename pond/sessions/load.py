@@ -161,7 +161,7 @@ def _goes_on(row: JsonObject) -> bool:
 
 
 def first_messages(store: Store, session_ids: Sequence[str]) -> dict[str, list[JsonObject]]:
-    """Return the first message of each of these sessions, ids as stored: what tells a subagent's session from a fork."""
+    """Return the first message of each of these sessions, ids as stored: it tells a subagent's session from a fork."""
     here = predicate.all_of(predicate.one_of("session_id", session_ids), "position = 0")
     rows = with_micros(read.rows(store, MESSAGES, ("session_id", *_MESSAGE), here), "timestamp")
     found = {row["session_id"]: [_message_event(from_stored(row["session_id"]), row)] for row in rows}

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pond.model.json_text import JsonObject
-from pond.sessions.rows import LAST, SLOT
+from pond.sessions.rows import LAST, SLOT, STALE
 from pond.sessions.stored_text import to_stored
 from pond.sessions.tables import MESSAGES, PARTS, SESSIONS, TABLES
 from pond.substrate import predicate, read, upkeep, write
@@ -20,11 +20,10 @@ _AT_ONCE = 500  # ids in one question
 
 
 def prepare(store: Store) -> None:
-    """Make the tables that are missing, with their indexes: an index keeps its tokenizer also for rows to come."""
+    """Make the tables and indexes that are missing: an index keeps its tokenizer also for rows to come."""
     for table in TABLES:
-        if store.existing(table) is None:
-            store.made(table)
-            upkeep.ensure_indexes(store, table)
+        store.made(table)
+        upkeep.ensure_indexes(store, table)
 
 
 def message_ids(store: Store, session_ids: Iterable[str]) -> dict[str, set[str]]:
@@ -61,10 +60,35 @@ def write_rows(
     """
     if stored is None:
         stored = message_ids(store, pc.unique(messages["session_id"]).to_pylist())
-    messages, parts = _unstored(messages, "id", stored), _unstored(parts, "message_id", stored)
+    new, parts = _unstored(messages, "id", stored), _unstored(parts, "message_id", stored)
+    new = _distinct(_with_stale(new, _met(messages, stored)), MESSAGES.keys)
     new_parts = write.insert(store, PARTS, _with_payloads(_distinct(parts, PARTS.keys)))
-    new_messages = write.insert(store, MESSAGES, _distinct(messages, MESSAGES.keys))
+    new_messages = write.insert(store, MESSAGES, new)
+    if new_messages < new.num_rows:
+        _mark_stale(store, pc.unique(new["session_id"]).to_pylist())
     return new_messages, new_parts
+
+
+def _met(messages: pa.Table, stored: dict[str, set[str]]) -> set[str]:
+    """Return the sessions of which a record comes again: whoever stored it may have known less of its turn."""
+    if not stored:
+        return set()
+    rows = zip(*(messages[name].to_pylist() for name in ("session_id", "id", "position")), strict=True)
+    return {session for session, id, position in rows if position < LAST and id in stored.get(session, ())}
+
+
+def _with_stale(messages: pa.Table, sessions: set[str]) -> pa.Table:
+    """Return the messages, those of these sessions as ones whose turns have to be derived anew."""
+    if not sessions:
+        return messages
+    index = messages.schema.get_field_index("rules")
+    met = pc.is_in(messages["session_id"], value_set=pa.array(sorted(sessions)))
+    return messages.set_column(index, "rules", pc.if_else(met, pa.scalar(STALE, pa.int32()), messages["rules"]))
+
+
+def _mark_stale(store: Store, sessions: Sequence[str]) -> None:
+    """Let sessions be derived anew: another process stored some of the same rows at the same moment."""
+    write.correct(store, MESSAGES, "rules", STALE, predicate.one_of("session_id", sessions))
 
 
 def positions_of(store: Store, session_id: str) -> dict[str, int]:

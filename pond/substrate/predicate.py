@@ -19,6 +19,11 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
+def literal(value: str | int) -> str:
+    """Return a value as a filter or an update spells it."""
+    return str(value) if isinstance(value, int) else text(value)
+
+
 def equals(column: str, value: str) -> str:
     return f"{column} = {text(value)}"
 

@@ -33,20 +33,20 @@ def replace(store: Store, table: Table, new: pa.Table) -> int:
     )  # fmt: skip
 
 
-def correct(store: Store, table: Table, column: str, value: str, where: str) -> int:
-    """Give a text column another value in the rows that fit; return how many there were.
+def correct(store: Store, table: Table, column: str, value: str | int, where: str) -> int:
+    """Give a column another value in the rows that fit; return how many there were.
 
     An exception to lance-append-only in a session's tables: what messages are filtered by, and a source may tell after
     they are stored.
     """
-    fitting = f"({where}) AND ({column} IS NULL OR {column} <> {predicate.text(value)})"
+    fitting = f"({where}) AND ({column} IS NULL OR {column} <> {predicate.literal(value)})"
 
     def update() -> int:
         handle = store.handle(table)
         if not handle.count_rows(fitting):
             return 0
         done = handle.update(
-            {column: predicate.text(value)}, where=fitting, conflict_retries=_RACES, retry_timeout=_PATIENCE
+            {column: predicate.literal(value)}, where=fitting, conflict_retries=_RACES, retry_timeout=_PATIENCE
         )
         return int(done["num_rows_updated"])
 

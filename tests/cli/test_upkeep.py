@@ -72,8 +72,8 @@ def test_status_for_a_script(place: Path) -> None:
     assert found["rows"]["sessions"] == 9
     assert found["tables"]["sessions"]["indexes"][0]["unindexed"] == 9
     assert list(found) == [
-        "place", "rows", "clients", "last_ingest", "tables", "embeddings", "drift", "sources", "orphans", "erasing",
-        "retention",
+        "place", "rows", "clients", "last_ingest", "tables", "embeddings", "drift", "sources", "waiting", "orphans",
+        "erasing", "retention",
     ]  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def test_optimize_for_a_person_and_for_a_script(place: Path) -> None:
     lines = done.out.decode().splitlines()
     assert (done.code, done.err, len(lines)) == (0, "", 7)
     assert lines[1].startswith("messages ")
-    assert "search_text_inverted" in lines[1]
+    assert "terms_inverted" in lines[1]
     tables = json.loads(pond("optimize", "--keep", "0s", "--json", "--lake", place).out)["tables"]
     assert [table["name"] for table in tables] == ["sessions", "messages", "parts", "ledger"]
     assert all(table["bytes"][0] == table["bytes"][1] for table in tables)

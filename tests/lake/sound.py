@@ -16,6 +16,7 @@ from pond.substrate.table import Table
 Key: TypeAlias = tuple[Any, ...]
 Content: TypeAlias = dict[str, dict[Key, dict[str, Any]]]  # table -> key -> row
 _NOT_COMPARED = ("ingested_at", "vector", "data")
+_DERIVED = ("terms", "labels", "agent", "rules")  # made right at the end of a run, from rows that must be right before
 
 
 def content(store: Store) -> Content:
@@ -54,8 +55,9 @@ def unsound(
 ) -> list[str]:  # fmt: skip
     """Say what is wrong with a lake that may be on its way from `before` to `whole`: nothing is, at any moment.
 
-    What is visible is right; a message has all its parts, a session all its messages, a source that is noted as read
-    all its sessions; and nothing that was there is gone. Sessions that are `going` are being erased.
+    What is visible is right, but for what is derived of it at the end; a message has all its parts, a session all its
+    messages, a source that is noted as read all its sessions; and nothing that was there is gone. Sessions that are
+    `going` are being erased.
     """
     now = content(store)
     wrong = duplicates(store) + _foreign(now, whole)
@@ -77,8 +79,13 @@ def _foreign(now: Content, whole: Content) -> list[str]:
         f"{name}: {key} is not as it should be"
         for name, rows in now.items()
         for key, row in rows.items()
-        if whole[name].get(key) != row
+        if _told(whole[name].get(key, {})) != _told(row)
     ]
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what a source told of a row."""
+    return {name: value for name, value in row.items() if name not in _DERIVED}
 
 
 def _incomplete(now: Content, whole: Content, name: str, owners: list[dict[str, Any]]) -> list[str]:

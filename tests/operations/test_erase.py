@@ -83,8 +83,8 @@ def test_the_rest_can_be_read_and_searched(place: Path, ordinary: Path) -> None:
     erase(there, [family(there, "5ec0de")])
     for id in read.rows(there, SESSIONS, ["id"])["id"].to_pylist():
         assert list(load.groups(there, id)) == list(load.groups(store(ordinary), id))
-    text = read.rows(there, MESSAGES, ["search_text"], "search_text IS NOT NULL")["search_text"][0].as_py()
-    word = max(text.split(), key=len)
+    terms = read.rows(there, MESSAGES, ["terms"], "terms IS NOT NULL")["terms"][0].as_py()
+    word = max(terms.split(), key=len)
     counts = [each.handle(MESSAGES).to_table(full_text_query=word).num_rows for each in (there, store(ordinary))]
     assert counts[0] == counts[1] > 0
 
@@ -295,7 +295,7 @@ def test_the_ledger_keeps_the_other_notes(place: Path) -> None:
     ledger.note(there, "else", {"x": {"y": 1}})
     erase(there, [family(there, "5ec0de")])
     assert ledger.notes(there, "else") == {"x": {"y": 1}}
-    assert read.count(there, LEDGER) == 2 + len(FAMILY)
+    assert read.count(there, LEDGER) == 3 + len(FAMILY)  # and how common the terms of the others are
 
 
 def test_time_is_told_while_it_takes(place: Path) -> None:

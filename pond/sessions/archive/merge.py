@@ -85,8 +85,18 @@ def _taken(
 ) -> Iterator[pa.RecordBatch]:
     for batch in Snapshot(archive, table).batches():
         rows = batch.filter(pc.is_in(batch[table.keys[0]], value_set=taken))
+        if table is MESSAGES:
+            rows = _underived(rows)
         yield _renamed(rows, table, names) if names else rows
         step(batch.num_rows)
+
+
+def _underived(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Return messages as ones that have to be derived anew: the lake may hold other messages of their turns."""
+    for name in ("terms", "labels", "agent", "rules"):
+        field = rows.schema.field(name)
+        rows = rows.set_column(rows.schema.get_field_index(name), field, pa.nulls(rows.num_rows, field.type))
+    return rows
 
 
 def _renamed(rows: pa.RecordBatch, table: Table, names: Mapping[str, str]) -> pa.RecordBatch:

@@ -1,0 +1,78 @@
+"""How common a term is: the share of sessions that hold it, as far as a sample tells. Ranking weighs words by it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from itertools import islice
+
+from pond.model.json_text import JsonObject
+from pond.sessions import ledger
+from pond.sessions.tables import MESSAGES, SESSIONS
+from pond.sessions.terms import RULES
+from pond.substrate import predicate, read
+from pond.substrate.store import Store
+
+RARITY = "rarity"  # the kind of the note, and its name: there is one
+_SAMPLE = 1500  # sessions
+_BYTES = 64 << 20  # of terms: a few sessions may be longer than many others together
+_AT_ONCE = 100  # sessions in one question
+_COMMON = 0.02  # of the sessions: what fewer hold is rare, and not noted
+_MOST = 50_000  # terms that are noted: in a lake of few sessions every term is common
+_DRIFT = 0.2  # of the sessions may come or go before the sample is drawn anew
+
+
+def of(store: Store) -> Mapping[str, float]:
+    """Return the share of sessions that hold a term, for each common one; empty where nobody has counted yet."""
+    note = ledger.notes(store, RARITY).get(RARITY)
+    if note is None or note["rules"] != RULES:
+        return {}
+    return {term: count / (note["sample"] + 2) for term, count in note["counts"].items()}
+
+
+def renew(store: Store) -> bool:
+    """Count anew where that was never done, or by other rules, or of far fewer or far more sessions; tell whether."""
+    sessions = read.count(store, SESSIONS)
+    note = ledger.notes(store, RARITY).get(RARITY)
+    if not sessions:
+        forget(store)
+        return False
+    if note is not None and note["rules"] == RULES and abs(sessions - note["sessions"]) <= _DRIFT * note["sessions"]:
+        return False
+    ledger.note(store, RARITY, {RARITY: _counted(store, sessions)})
+    return True
+
+
+def forget(store: Store) -> None:
+    """Take the note back: it may hold words of sessions that are erased."""
+    if ledger.notes(store, RARITY):
+        ledger.forget(store, RARITY, [RARITY])
+
+
+def _counted(store: Store, sessions: int) -> JsonObject:
+    counts: Counter[str] = Counter()
+    sample = size = 0
+    drawn = iter(_drawn(store))
+    while size < _BYTES and (some := list(islice(drawn, _AT_ONCE))):
+        held: dict[str, set[str]] = {id: set() for id in some}
+        here = predicate.all_of(predicate.one_of("session_id", some), "terms IS NOT NULL")
+        for batch in read.batches(store, MESSAGES, ["session_id", "terms"], here):
+            for id, terms in zip(batch["session_id"].to_pylist(), batch["terms"].to_pylist(), strict=True):
+                held[id].update(terms.split())
+                size += len(terms)
+        for found in held.values():
+            counts.update(found)
+        sample += len(some)
+    return {"rules": RULES, "sessions": sessions, "sample": sample, "counts": dict(_common(counts, sample))}
+
+
+def _drawn(store: Store) -> list[str]:
+    """Return the sessions of the sample: the same ones for the same lake, whatever the order they came in."""
+    ids = read.rows(store, SESSIONS, ["id"])["id"].to_pylist()
+    return sorted(ids, key=lambda id: sha256(id.encode()).digest())[:_SAMPLE]
+
+
+def _common(counts: Counter[str], sample: int) -> Iterator[tuple[str, int]]:
+    common = [(term, count) for term, count in counts.items() if count >= _COMMON * sample]
+    return iter(sorted(common, key=lambda each: (-each[1], each[0]))[:_MOST])
