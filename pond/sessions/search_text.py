@@ -26,11 +26,11 @@ def search_text(message: JsonObject, parts: Iterable[JsonObject]) -> str | None:
         if part["provenance"] == "conversational":
             for name in SEARCHED.get(part["type"], ()):
                 texts.append(part.get(name, ""))
-    text = _indexable("\n".join([text for text in texts if text and not text.isspace()]))
+    text = indexable("\n".join([text for text in texts if text and not text.isspace()]))
     return text if text and not text.isspace() else None
 
 
-def _indexable(text: str) -> str:
+def indexable(text: str) -> str:
     """Return `text` as an index can hold it: derived text, so what cannot be stored is replaced, not escaped."""
     if "\0" in text:
         text = text.replace("\0", " ")
