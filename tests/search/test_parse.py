@@ -194,7 +194,8 @@ def test_what_opens_nothing_is_words_to_the_grammar_too(text: str) -> None:
 LONG = {
     "words": "fern ", "marks": '"', "open marks": ' "x', "open exclusions": ' -"x', "phrases": '"a b" ',
     "colons": "a:b ", "minus": "-m ", "spaces": " ", "no spaces": "x", "keys in code": "role::x ",
-    "unclosed values": 'role:"x ', "line breaks": "\n", "signs": '":-*', "halves": "\ud83d", "nul": "\0 ", "glued": 'a"b":c"',
+    "unclosed values": 'role:"x ',
+    "line breaks": "\n", "signs": '":-*', "halves": "\ud83d", "nul": "\0 ", "glued": 'a"b":c"',
 }  # fmt: skip
 
 
