@@ -88,6 +88,32 @@ class SearchExclusions(TypedDict, closed=True):
     phrases: NotRequired[list[Text]]
 
 
+SearchSort: TypeAlias = Literal["relevance", "recent"]
+
+
+Score: TypeAlias = float
+
+
+Match: TypeAlias = float
+
+
+class Highlight(TypedDict):
+    """A run of characters, counted in Unicode code points."""
+
+    start: int
+    end: int
+
+
+class HitExplanation(TypedDict):
+    """What made the rank of a message."""
+
+    message_id: MessageId
+    arms: dict[str, float]
+    covered: float
+    own: float
+    around: float
+
+
 class PartSummary(TypedDict):
     """A Part without its content."""
 
@@ -247,16 +273,41 @@ class SearchFilters(TypedDict, closed=True):
     min_score: NotRequired[float]
 
 
+class FlatHit(TypedDict):
+    """One message that matched, by its ids."""
+
+    session_id: SessionId
+    message_id: MessageId
+    role: Role
+    timestamp: NotRequired[Timestamp]
+    score: Score
+    match: Match
+
+
 class Hit(TypedDict):
     """One message that matched, with enough of its text to judge it by."""
 
     message_id: MessageId
     role: Role
     timestamp: NotRequired[Timestamp]
-    score: float
+    score: Score
+    match: Match
     text: str
     snippet: NotRequired[str]
+    highlights: list[Highlight]
+    also_in: NotRequired[list[SessionId]]
     parts_summary: NotRequired[list[PartSummary]]
+
+
+class SearchExplanation(TypedDict):
+    """How an answer came about."""
+
+    words: dict[str, float]
+    terms: list[str]
+    filter: NotRequired[str]
+    surroundings: float
+    version: int
+    hits: list[HitExplanation]
 
 
 class TableStats(TypedDict):
@@ -420,6 +471,9 @@ class SearchRequest(TypedDict, closed=True):
     query: str
     filters: NotRequired[SearchFilters]
     limit: NotRequired[int]
+    sort: NotRequired[SearchSort]
+    cursor: NotRequired[str]
+    explain: NotRequired[bool]
 
 
 class SessionHits(TypedDict):
@@ -429,6 +483,8 @@ class SessionHits(TypedDict):
     source_agent: str
     project: str
     created_at: NotRequired[Timestamp]
+    parent_session_id: NotRequired[SessionId]
+    title: NotRequired[str]
     matched_messages: int
     hits: list[Hit]
 
@@ -469,6 +525,7 @@ class StatsResponse(TypedDict):
     clients: dict[str, Count]
     last_ingest: NotRequired[Timestamp]
     searchable_messages: int
+    waiting_messages: NotRequired[int]
     embedded_messages: dict[str, Count]
     tables: list[TableStats]
 
@@ -500,10 +557,17 @@ Part: TypeAlias = (
 
 
 class SearchResponse(TypedDict):
-    """The best matches, grouped by session, the best session first."""
+    """The best matches: flat, and grouped by session with their texts."""
 
+    hits: list[FlatHit]
     sessions: list[SessionHits]
+    searchable_messages: int
     matched_messages: int
+    more_matched: bool
+    sessions_remaining: int
+    weak: bool
+    cursor: NotRequired[str]
+    explanation: NotRequired[SearchExplanation]
 
 
 class IngestResponse(TypedDict):

@@ -20,6 +20,7 @@ from pond.operations.get import get as run_get
 from pond.operations.ingest import IngestEvents, ingest_events
 from pond.operations.listing import list_sessions
 from pond.operations.restore import RestoreRequest, restore
+from pond.operations.search import search as run_search
 from pond.operations.service import Service
 from pond.operations.stats import stats as run_stats
 from pond.operations.sync import Synced, SyncRequest, ingest_files, sync
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
         IngestResponse,
         ListRequest,
         Message,
+        SearchFilters,
+        SearchRequest,
+        SearchResponse,
         SessionSummary,
         StatsResponse,
     )
@@ -144,6 +148,23 @@ class Lake:
             help = f"one of {', '.join(found.schema.names)}"
             raise UsageError(Diagnostic("usage", f"`{table}` has no column `{unknown[0]}`", help=help))
         return read.rows(self._service.reading(), found, list(names))
+
+    def search(
+        self,
+        query: str,
+        *,
+        filters: SearchFilters | None = None,
+        limit: int = 10,
+        sort: Literal["relevance", "recent"] = "relevance",
+        cursor: str | None = None,
+        explain: bool = False,
+    ) -> SearchResponse:
+        """Return the messages that match best: `hits` flat, and `sessions` with the texts; `cursor` gets the next."""
+        request: SearchRequest = {"protocol_version": PROTOCOL, "query": query, "limit": limit, "sort": sort}
+        request |= {"filters": filters or {}, "explain": explain}
+        if cursor is not None:
+            request["cursor"] = cursor
+        return run_search(self._service, request)
 
     # --- in ---
 

@@ -44,7 +44,7 @@ def run(
         str | None, typer.Option("--project", metavar="DIR", help="Only sessions of this project, or below this one.")
     ] = None,
     since: Annotated[
-        str | None, typer.Option("--since", metavar="TIME", help="Active since then: 2026-03-14, 12h, 7d, 2w.")
+        str | None, typer.Option("--since", metavar="TIME", help="Active since then: 2026-03-14, yesterday, 12h, 7d.")
     ] = None,
     until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not active since then.")] = None,
     parent: Annotated[

@@ -22,6 +22,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "Store what the clients of this machine have added, and keep the lake's indexes up to date.",
     ),
     "ingest": ("pond.cli.ingest", "Store sessions in the lake: what is new in files of any client."),
+    "search": ("pond.cli.search", "Find messages of the lake by what was said in them, the best sessions first."),
     "list": ("pond.cli.listing", "List the sessions of the lake, the most recently active first; times are UTC."),
     "get": ("pond.cli.get", "Show a session of the lake, a page at a time, or one message of it."),
     "restore": (

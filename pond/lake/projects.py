@@ -16,6 +16,7 @@ from pond.substrate import read
 from pond.substrate.store import Store
 
 _HERE = (".", "..", "~")
+_FROM_HERE = ("./", "../", "~/")
 
 
 def place(project: str) -> str:
@@ -43,14 +44,14 @@ def fitting(projects: Iterable[str], wanted: str) -> list[str]:
 
 def _test(wanted: str) -> Callable[[str], bool]:
     """Return what tells whether a project is meant, in lower case and with slashes."""
-    name = _slashed(wanted).lower()
-    if "/" not in name and wanted not in _HERE and not _is_wildcard(name):
-        return lambda project: name in (project, project.rpartition("/")[2])
-    directory = _slashed(place(wanted)).lower()
-    if _is_wildcard(directory):
-        like = re.compile(translate(directory.replace("[", "[[]")))
+    given = _slashed(wanted)
+    name = (_slashed(place(given)) if given in _HERE or given.startswith(_FROM_HERE) else given).lower()
+    if _is_wildcard(name):
+        like = re.compile(translate(name.replace("[", "[[]")))
         return lambda project: like.match(project) is not None
-    return lambda project: lies_in(project, directory)
+    if "/" in name:
+        return lambda project: lies_in(project, name)
+    return lambda project: name in (project, project.rpartition("/")[2])
 
 
 def _is_wildcard(name: str) -> bool:

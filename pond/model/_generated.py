@@ -275,6 +275,72 @@ class SearchExclusions(Strict):
     ] = MISSING
 
 
+SearchSort = TypeAliasType(
+    "SearchSort",
+    Annotated[
+        Literal["relevance", "recent"],
+        Field(description="What comes first in an answer."),
+    ],
+)
+
+
+Score = TypeAliasType(
+    "Score",
+    Annotated[
+        float,
+        Field(
+            description="Ranks messages within one response; higher is better, 1 is the most there can be.",
+            ge=0.0,
+        ),
+    ],
+)
+
+
+Match = TypeAliasType(
+    "Match",
+    Annotated[
+        float,
+        Field(
+            description="How much of the query a message covers, from 0 to 1. It can be compared between searches.",
+            ge=0.0,
+            le=1.0,
+        ),
+    ],
+)
+
+
+class Highlight(Strict):
+    """A run of characters, counted in Unicode code points."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    start: Annotated[int, Field(description="The first character.", ge=0)]
+    end: Annotated[int, Field(description="The character after the last.", ge=1)]
+
+
+class HitExplanation(Strict):
+    """What made the rank of a message."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    message_id: Annotated[MessageId, Field(description="The message.")]
+    arms: Annotated[
+        dict[str, float],
+        Field(description="What each way of finding messages gave it."),
+    ]
+    covered: Annotated[
+        float,
+        Field(
+            description="The share of the words, by weight, that its best passage covers.",
+            ge=0.0,
+        ),
+    ]
+    own: Annotated[float, Field(description="What it scores by itself.", ge=0.0)]
+    around: Annotated[float, Field(description="What its surroundings add.", ge=0.0)]
+
+
 class PartSummary(Strict):
     """A Part without its content."""
 
@@ -718,6 +784,26 @@ class SearchFilters(Strict):
     ] = MISSING
 
 
+class FlatHit(Strict):
+    """One message that matched, by its ids."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    session_id: Annotated[SessionId, Field(description="The session of the message.")]
+    message_id: Annotated[MessageId, Field(description="The message.")]
+    role: Annotated[Role, Field(description="The role of the message.")]
+    timestamp: Annotated[
+        Timestamp | MISSING,
+        Field(description="When the message was recorded, where that is known."),
+    ] = MISSING
+    score: Annotated[Score, Field(description="What ranks the message within this response.")]
+    match: Annotated[
+        Match,
+        Field(description="How well the message matches, whatever else was found."),
+    ]
+
+
 class Hit(Strict):
     """One message that matched, with enough of its text to judge it by."""
 
@@ -730,12 +816,10 @@ class Hit(Strict):
         Timestamp | MISSING,
         Field(description="When the message was recorded, where that is known."),
     ] = MISSING
-    score: Annotated[
-        float,
-        Field(
-            description="How well the message matches; higher is better. Scores compare within one response only.",
-            ge=0.0,
-        ),
+    score: Annotated[Score, Field(description="What ranks the message within this response.")]
+    match: Annotated[
+        Match,
+        Field(description="How well the message matches, whatever else was found."),
     ]
     text: Annotated[
         str,
@@ -743,7 +827,15 @@ class Hit(Strict):
     ]
     snippet: Annotated[
         str | MISSING,
-        Field(description="The text around the query's words. Present exactly where `text` is only a beginning."),
+        Field(description="The text around the match. Present exactly where `text` is only a beginning."),
+    ] = MISSING
+    highlights: Annotated[
+        list[Highlight],
+        Field(description="Where matched words stand: in `snippet` where there is one, else in `text`."),
+    ]
+    also_in: Annotated[
+        list[SessionId] | MISSING,
+        Field(description="Other sessions that hold the same message: forks copy what was said before."),
     ] = MISSING
     parts_summary: Annotated[
         list[PartSummary] | MISSING,
@@ -751,6 +843,35 @@ class Hit(Strict):
             description="The parts of the message in order, so that a prompt with attachments shows as one. Present on user messages only."
         ),
     ] = MISSING
+
+
+class SearchExplanation(Strict):
+    """How an answer came about."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    words: Annotated[
+        dict[str, float],
+        Field(description="The words that were looked for, with the weight of each: rare words weigh more."),
+    ]
+    terms: Annotated[list[str], Field(description="The terms that the index was asked for.")]
+    filter: Annotated[
+        str | MISSING,
+        Field(description="The filter that Lance applied before it ranked; absent where there was none."),
+    ] = MISSING
+    surroundings: Annotated[
+        float,
+        Field(
+            description="How much the neighbours of a message, its session and its length counted, from 0 to 1.",
+            ge=0.0,
+        ),
+    ]
+    version: Annotated[int, Field(description="The version of the messages that was searched.", ge=0)]
+    hits: Annotated[
+        list[HitExplanation],
+        Field(description="What made the rank of each of the `hits`, in their order."),
+    ]
 
 
 class TableStats(Strict):
@@ -1093,8 +1214,7 @@ class SearchRequest(Strict):
     query: Annotated[
         str,
         Field(
-            description="What to look for, in words. Names of projects or clients belong into `filters`.",
-            min_length=1,
+            description='What to look for: words, "exact phrases", and conditions such as `role:user` or `after:7d`. May be empty where `filters` say what is wanted; the newest messages come first then.'
         ),
     ]
     filters: Annotated[SearchFilters | MISSING, Field(description="Which messages to rank at all.")] = MISSING
@@ -1106,6 +1226,18 @@ class SearchRequest(Strict):
             le=200,
         ),
     ] = MISSING
+    sort: Annotated[
+        SearchSort | MISSING,
+        Field(description="What comes first; `relevance` where the request does not say."),
+    ] = MISSING
+    cursor: Annotated[
+        str | MISSING,
+        Field(
+            description="Continues a search: the `cursor` of the response before, with the same query and filters.",
+            min_length=1,
+        ),
+    ] = MISSING
+    explain: Annotated[bool | MISSING, Field(description="Whether to say how the answer came about.")] = MISSING
 
 
 class SessionHits(Strict):
@@ -1118,6 +1250,14 @@ class SessionHits(Strict):
     source_agent: Annotated[str, Field(description="The client that recorded it.", min_length=1)]
     project: Annotated[str, Field(description="The project it belongs to.", min_length=1)]
     created_at: Annotated[Timestamp | MISSING, Field(description="When it began, where that is known.")] = MISSING
+    parent_session_id: Annotated[
+        SessionId | MISSING,
+        Field(description="The session it comes from, where there is one."),
+    ] = MISSING
+    title: Annotated[
+        str | MISSING,
+        Field(description="What the client calls it, else how its first prompt begins."),
+    ] = MISSING
     matched_messages: Annotated[int, Field(description="How many of its messages matched, shown or not.", ge=1)]
     hits: Annotated[
         list[Hit],
@@ -1206,6 +1346,13 @@ class StatsResponse(Strict):
         Field(description="When a session was last stored; absent in an empty lake."),
     ] = MISSING
     searchable_messages: Annotated[int, Field(description="How many messages have a text to search.", ge=0)]
+    waiting_messages: Annotated[
+        int | MISSING,
+        Field(
+            description="How many messages wait for what search finds them by; absent where none does. The next sync derives it.",
+            ge=1,
+        ),
+    ] = MISSING
     embedded_messages: Annotated[
         dict[str, Count],
         Field(description="How many of them have an embedding, by model."),
@@ -1274,13 +1421,52 @@ Part = TypeAliasType(
 
 
 class SearchResponse(Strict):
-    """The best matches, grouped by session, the best session first."""
+    """The best matches: flat, and grouped by session with their texts."""
 
     model_config = ConfigDict(
         extra="allow",
     )
-    sessions: Annotated[list[SessionHits], Field(description="One entry per session with a match.")]
-    matched_messages: Annotated[int, Field(description="How many messages matched in all, shown or not.", ge=0)]
+    hits: Annotated[
+        list[FlatHit],
+        Field(description="The best messages of all sessions, the best first, without their texts."),
+    ]
+    sessions: Annotated[
+        list[SessionHits],
+        Field(description="One entry per session with a match, the best session first."),
+    ]
+    searchable_messages: Annotated[int, Field(description="How many messages with a text the filters left.", ge=0)]
+    matched_messages: Annotated[
+        int,
+        Field(
+            description="How many of them matched, shown or not; each copied message counts once.",
+            ge=0,
+        ),
+    ]
+    more_matched: Annotated[
+        bool,
+        Field(
+            description="Whether further messages matched less well, and were not counted: `matched_messages` is the least number then."
+        ),
+    ]
+    sessions_remaining: Annotated[
+        int,
+        Field(description="How many sessions with a match lie beyond this page.", ge=0),
+    ]
+    weak: Annotated[
+        bool,
+        Field(description="Whether even the best match is weak: what was looked for may not be here."),
+    ]
+    cursor: Annotated[
+        str | MISSING,
+        Field(
+            description="Continues with the next sessions. Absent where these were the last. It holds as long as the lake keeps the version that was searched.",
+            min_length=1,
+        ),
+    ] = MISSING
+    explanation: Annotated[
+        SearchExplanation | MISSING,
+        Field(description="How the answer came about, where the request asked for it."),
+    ] = MISSING
 
 
 class IngestResponse(Strict):

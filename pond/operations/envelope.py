@@ -47,7 +47,7 @@ def _validated(kind: str, body: object) -> Any:
     try:
         getattr(_generated, kind).model_validate(body)
     except ValidationError as error:
-        raise _refusal(error.errors(include_url=False, include_context=False)[0]) from None
+        raise _refusal(body, error.errors(include_url=False, include_context=False)) from None
     return body
 
 
@@ -68,8 +68,24 @@ def check_version(body: object) -> None:
         raise RequestError(Failure.VERSION_UNSUPPORTED, "protocol-version", what, supported=[PROTOCOL])
 
 
-def _refusal(found: ErrorDetails) -> RequestError:
-    path = "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in found["loc"])
+def _refusal(body: object, errors: list[ErrorDetails]) -> RequestError:
+    # Where one value or several may stand, both readings have failed: the one that came further was meant.
+    first = _path(body, errors[0])
+    path, found = max(
+        ((path, each) for each in errors if (path := _path(body, each)).startswith(first)),
+        key=lambda pair: len(pair[0]),
+    )
     kind = found["type"]
     reason = _REASONS.get(kind) or ("wrong-type" if any(mark in kind for mark in _TYPES) else "wrong-value")
     return RequestError(Failure.VALIDATION_FAILED, reason, f"`{path}`: {found['msg'].lower()}", path=path)
+
+
+def _path(body: object, error: ErrorDetails) -> str:
+    """Return where a fault is, by what stands in the body: pydantic names the readings of a value as well."""
+    path, here = "$", body
+    for step in error["loc"]:
+        if isinstance(step, int):
+            path, here = f"{path}[{step}]", here[step] if isinstance(here, list) else None
+        elif isinstance(here, dict):
+            path, here = f"{path}.{step}", here.get(step)
+    return path

@@ -185,7 +185,7 @@ def _place(request: SearchRequest) -> tuple[int, int | None]:
         return 0, None
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        place: Any = decode_stored(base64.b64decode(padded, altchars=b"-_", validate=True))
+        place: Any = decode_stored(base64.b64decode(padded, altchars=b"-_", validate=True).decode())
     except (ValueError, binascii.Error, UnicodeError):
         place = None
     if not (isinstance(place, list) and len(place) == 3 and all(type(each) is int for each in place[:2])):

@@ -154,7 +154,10 @@ def _rows(table: pa.Table) -> list[JsonObject]:
 
 
 def _candidate(row: JsonObject, arms: dict[str, float]) -> Candidate:
-    return Candidate(*[row[name] for name in _COLUMNS], arms=arms)
+    return Candidate(
+        row["session_id"], row["id"], row["position"], row["role"], row["timestamp"], row["timestamp_text"],
+        row["search_text"], arms,
+    )  # fmt: skip
 
 
 def _plain(text: str) -> str:

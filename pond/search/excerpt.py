@@ -1,4 +1,4 @@
-"""Enough of a message to judge it by: its text where that is short, else how it begins and what stands around the match."""
+"""Enough of a message to judge it by: a short text whole, else how it begins and what stands around the match."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pond.lake import find, projects
 from pond.lake.listing import sessions_of
 from pond.search.query import values
 from pond.search.query.query import Condition, Key
-from pond.sessions.stored_text import stored_beginnings, to_micros, to_stored
+from pond.sessions.stored_text import to_micros, to_stored
 from pond.substrate import predicate
 from pond.substrate.store import Store
 
@@ -90,8 +90,9 @@ def _clients(store: Store, conditions: _Conditions) -> str:
 
 def _client(store: Store, condition: Condition) -> str:
     """Return a client that pond knows or the lake holds; nothing else was meant to be asked for."""
-    for names in (clients(), sessions_of(store)):
-        if name := next((name for name in names if name.lower() == condition.value.lower()), None):
+    wanted = condition.value.lower()
+    for names in (clients, lambda: sessions_of(store)):  # what pond knows costs less to ask for
+        if name := next((name for name in names() if name.lower() == wanted), None):
             return name
     refusal = values.unknown("a client", condition.value, {*clients(), *sessions_of(store)})
     raise values.at(refusal, span=condition.span)
@@ -127,18 +128,16 @@ def _micros(conditions: _Conditions) -> list[int]:
 
 
 def _agents(store: Store, conditions: _Conditions) -> str:
-    return predicate.one_of("agent", sorted(map(to_stored, _values(conditions))))
+    return predicate.one_of("agent", sorted(_values(conditions)))
 
 
 def _labels(store: Store, conditions: _Conditions) -> str:
-    exact = sorted(_label(each) for each in conditions if not _is_wild(each))
-    wild = sorted(_label(each) for each in conditions if _is_wild(each))
-    filters = [predicate.has_any("labels", map(to_stored, exact))] if exact else []
-    if wild:
-        # Stored texts have two spellings, and which one a label has depends on what the wildcard stands for.
-        both = dict.fromkeys(spelling for each in wild for spelling in stored_beginnings(each))
-        filters.append(predicate.has_like("labels", both))
-    return predicate.any_of(*filters)
+    exact = sorted({_label(each) for each in conditions if not _is_wild(each)})
+    wild = sorted({_label(each) for each in conditions if _is_wild(each)})
+    return predicate.any_of(
+        *([predicate.has_any("labels", exact)] if exact else []),
+        *([predicate.has_like("labels", wild)] if wild else []),
+    )
 
 
 def _label(condition: Condition) -> str:

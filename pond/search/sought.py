@@ -17,7 +17,7 @@ _MOST_WORDS, _MOST_TERMS = 32, 64  # a pasted page of text is sought by its rare
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """Words to look for, each once and in order, with their weights; `terms` find candidates, `others` if those fail."""
+    """Words to look for, each once and in order, with their weights; `terms` find candidates, else `others` do."""
 
     words: tuple[str, ...]
     weights: tuple[float, ...]

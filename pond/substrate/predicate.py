@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 NOTHING = "false"  # the filter that no row meets
 
@@ -10,6 +10,7 @@ _LAST = "\U0010ffff"
 _MICROSECONDS = "'Timestamp(Microsecond, Some(\"UTC\"))'"
 # What stands between the labels of a row where they are compared as one text.
 _BETWEEN = "\x1f"
+_AT_ONCE = 10  # patterns of some hundred characters: Lance refuses a regular expression that grows too large
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _WILD = {"*": r"[^\x{1f}]*", "?": r"[^\x{1f}]"}
 
@@ -62,11 +63,16 @@ def has_any(column: str, labels: Iterable[str]) -> str:
     return f"array_has_any({column}, [{given}])" if given else NOTHING
 
 
-def has_like(column: str, patterns: Iterable[str]) -> str:
+def has_like(column: str, patterns: Sequence[str]) -> str:
     """Return a filter for lists that hold a label like one of the patterns: `*` is any text, `?` any character.
 
-    No index answers it: the labels of every row are read. That stays in the engine, and in time that is linear.
+    No index answers it: the labels of every row are read. That stays in the engine, and takes linear time.
     """
+    chunks = (patterns[at : at + _AT_ONCE] for at in range(0, len(patterns), _AT_ONCE))
+    return any_of(*(_is_like(column, chunk) for chunk in chunks))
+
+
+def _is_like(column: str, patterns: Sequence[str]) -> str:
     like = "|".join("".join(_WILD.get(char) or _literal(char) for char in pattern) for pattern in patterns)
     edge = r"\x{1f}"
     return f"regexp_like(array_to_string({column}, {text(_BETWEEN)}), {text(f'(?:^|{edge})(?:{like})(?:$|{edge})')})"

@@ -22,6 +22,8 @@ NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
         ("7d", NOW - timedelta(days=7)),
         ("2w", NOW - timedelta(weeks=2)),
         ("0d", NOW),
+        ("today", datetime(2026, 5, 4, tzinfo=UTC)),
+        ("yesterday", datetime(2026, 5, 3, tzinfo=UTC)),
     ],
 )
 def test_a_time_is_understood(text: str, meant: datetime) -> None:
@@ -29,7 +31,7 @@ def test_a_time_is_understood(text: str, meant: datetime) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "yesterday", "7", "d", "-1d", "7D", "1.5d", "999999999w", "2026-13-01", "٣d", "7d "]
+    "text", ["", "tomorrow", "Today", "7", "d", "-1d", "7D", "1.5d", "999999999w", "2026-13-01", "٣d", "7d "]
 )
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as refused:

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from codegen.emit_schema import wire_bundle
-from codegen.metamodel import AnyType
+from codegen.metamodel import AnyType, OneOrMoreType
 from pond.model import _generated
 from tests.schema.examples import ALL, BAD, GOOD, MODEL, ROOT, Example, Mistake
 
@@ -126,7 +126,11 @@ def test_a_bad_example_breaks_the_schema_as_it_says(example: Example, mistake: M
 def test_a_bad_example_breaks_the_types_as_it_says(example: Example, mistake: Mistake) -> None:
     with pytest.raises(ValidationError) as caught:
         _adapter(example.type).validate_python(example.value, strict=True)
-    assert [_error_mistake(each) for each in caught.value.errors()] == [mistake]
+    if isinstance(MODEL[example.type], OneOrMoreType):
+        # Two readings, each with a mistake of its own; where one is reported, the reading follows what was read.
+        assert mistake in [Mistake(_error_mistake(each).kind, None) for each in caught.value.errors()]
+    else:
+        assert [_error_mistake(each) for each in caught.value.errors()] == [mistake]
 
 
 @pytest.mark.parametrize("example", BEYOND_TYPES, ids=str)

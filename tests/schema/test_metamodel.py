@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from codegen.metamodel import SchemaError, read_model
+from codegen.metamodel import OneOrMoreType, SchemaError, read_model
 
 TEXT = {"description": "Text.", "type": "string"}
 
@@ -39,9 +39,22 @@ def test_nested_unions_are_read() -> None:
     assert [each.name for each in model.variants("All")] == ["A", "B", "C"]
 
 
+def _one_or_more(one: str, more: str, least: int = 1) -> dict[str, Any]:
+    several = {"type": "array", "items": {"$ref": f"#/$defs/{more}"}, "minItems": least}
+    return {"description": "One or more.", "oneOf": [{"$ref": f"#/$defs/{one}"}, several]}
+
+
+def test_one_or_more_are_read() -> None:
+    model = read_model(_schema(A=TEXT, B=_one_or_more("A", "A")))
+    assert model["B"] == OneOrMoreType("B", "One or more.", "A")
+
+
 @pytest.mark.parametrize(
     ("definitions", "pointer", "problem"),
     [
+        ({"A": TEXT, "B": TEXT, "C": _one_or_more("A", "B")}, "#/$defs/C", "a non-empty list of it"),
+        ({"A": TEXT, "C": _one_or_more("A", "A", 0)}, "#/$defs/C", "a non-empty list of it"),
+        ({"C": _one_or_more("A", "A")}, "#/$defs/C", "`A`, which is not defined"),
         ({"A": _object({"x": {"type": "string"}})}, "#/$defs/A/properties/x", "no description"),
         ({"A": _without(_object({}), "description")}, "#/$defs/A", "no description"),
         ({"A": _without(_object({}), "additionalProperties")}, "#/$defs/A", "other fields"),

@@ -11,6 +11,7 @@ from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.span import Span
 from pond.lake.times import instant
 from pond.search.query.query import Condition, Key
+from pond.sessions.search_text import indexable
 from pond.sessions.stored_text import from_micros
 
 MOST = 100  # conditions of one query: what a person means has fewer, and each costs the plan of the scan
@@ -30,7 +31,10 @@ def read(key: Key, typed: str, now: datetime) -> str:
     longest = _LONGEST_WILDCARD if key in WITH_WILDCARDS and is_wildcard(typed) else _LONGEST
     if len(typed) > longest:
         raise _refused(f"expected {longest} characters at most for such a value, found {len(typed)}")
-    return _READERS[key](typed, now)
+    value = _READERS[key](typed, now)
+    if not value.strip():  # of a path that is slashes alone, nothing is left to compare
+        raise _refused(f"expected a value, found `{typed}`")
+    return value
 
 
 def check_excluded(key: Key) -> None:
@@ -84,11 +88,11 @@ def _as_typed(typed: str, now: datetime) -> str:
 
 
 def _lowered(typed: str, now: datetime) -> str:
-    return typed.lower()
+    return indexable(typed.strip()).lower()
 
 
 def _path(typed: str, now: datetime) -> str:
-    return os.path.expanduser(typed).replace("\\", "/").lower().removeprefix("./").rstrip("/")
+    return os.path.expanduser(indexable(typed.strip())).replace("\\", "/").lower().removeprefix("./").rstrip("/")
 
 
 def _refused(message: str, help: str = "", span: Span | None = None) -> UsageError:
