@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LIMIT = 10
 _FLAT = 10  # messages listed flat, at least, where there are so many
-_WEAK = 0.25  # of a best match: below it, what was looked for is hardly here (decision 0026)
+_WEAK = 0.13  # of a best match: below it, what was looked for is hardly here (decision 0026)
 _DIGITS = 4
 
 
@@ -44,7 +44,7 @@ def search(service: Service, request: SearchRequest) -> SearchResponse:
     wanted = Wanted(where, query.phrases, (*query.without, *without_of(filters)))
     found = run(store, query.words, wanted, rarity.of(store), version)
     least = filters.get("min_score", 0.0)
-    found.results = [result for result in found.results if result.scored.score >= least]
+    found.results = [result for result in found.results if round(result.scored.score, _DIGITS) >= least]
     response = _response(store, request, query, found, begin)
     if request.get("explain", False):
         response["explanation"] = _explanation(found, where, response)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import pyarrow as pa
 
@@ -86,15 +85,11 @@ class Snapshot:
         return found, more
 
     def _matching(self, asked: Sequence[str], wanted: Wanted) -> tuple[list[Candidate], bool]:
-        from lance.query import BooleanQuery, MatchQuery, Occur, PhraseQuery
-
         if not asked:
             return [], False
-        query: Any = MatchQuery(" ".join(asked), TERMS)
         where = wanted.where
         runs = {phrase: _phrase_terms(phrase) for phrase in wanted.phrases}
-        if musts := [PhraseQuery(" ".join(run), TERMS) for run in runs.values() if run]:
-            query = BooleanQuery([*((Occur.MUST, must) for must in musts), (Occur.SHOULD, query)])
+        query = read.full_text(TERMS, asked, [run for run in runs.values() if run])
         for phrase in (phrase for phrase, run in runs.items() if not run):  # no index knows signs alone
             where = predicate.all_of(where, predicate.contains("search_text", phrase))
         limit = POOL * (2 if wanted.phrases or wanted.without else 1)
