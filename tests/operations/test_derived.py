@@ -47,7 +47,7 @@ def _agents(there: Store) -> dict[str, str | None]:
     return {session: str(agent) if agent else None for (session, _), agent in _column(there, "agent").items()}
 
 
-def _spoil(there: Store, **values: int) -> None:
+def _spoil(there: Store, **values: int | str) -> None:
     for name, value in values.items():
         write.correct(there, MESSAGES, name, value, "true")
 
