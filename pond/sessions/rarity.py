@@ -16,7 +16,7 @@ from pond.substrate.store import Store
 
 RARITY = "rarity"  # the kind of the note, and its name: there is one
 _SAMPLE = 1500  # sessions
-_BYTES = 64 << 20  # of terms: a few sessions may be longer than many others together
+_BYTES = 4 << 20  # of terms, after which no more sessions are asked: to count more costs an ingest more than it tells
 _AT_ONCE = 100  # sessions in one question
 _COMMON = 0.02  # of the sessions: what fewer hold is rare, and not noted
 _MOST = 50_000  # terms that are noted: in a lake of few sessions every term is common

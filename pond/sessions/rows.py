@@ -129,8 +129,9 @@ class Rows:
         self._taken = taken  # the ids that they have there
         self._hashes: set[str] = set()  # payloads of this session that have a row
         self._agent_of = agent_of if before is None else None
-        self.agent: str | None = before.agent if before is not None else None  # the kind, where it is a subagent's
-        self._turn = before.turn if before is not None else Turn()
+        before = before or Before(None, Turn())
+        self.agent: str | None = before.agent  # the kind, where it is a subagent's
+        self._turn = before.turn
         self._last, self._astray = 0, False  # the highest position so far; a record came out of its log's order
         self._messages: list[tuple[Json, ...]] = []
         self._parts: list[tuple[Json, ...]] = []

@@ -16,6 +16,7 @@ RULES = 1  # the version of what is below: a message with terms of another one g
 _BEGINNING, _END = 4, 6  # letters of a word that it is also found by
 _LONG = 9  # letters of a word that is also found by its end: compounds are that long
 _LONGEST = 64  # letters of a word that are looked at: what is longer is data, not a word
+_REMEMBERED = 1 << 16  # pieces of text
 _CACHED = 48  # characters of a piece of text whose terms are remembered
 
 # Signs that stand on the letter before them and are no letters to `re`: without them words of many scripts fall apart.
@@ -39,13 +40,8 @@ _STROKES = str.maketrans("đøłħŧıæœ", "dolhtiao")  # letters with a strok
 
 def terms(text: str) -> str:
     """Return the terms of a text, with spaces between them: its words in order first."""
-    words: list[str] = []
-    others: list[str] = []
-    for piece in _normal(text).split():
-        found = _of_piece(piece) if len(piece) <= _CACHED else _piece_terms(piece)
-        words += found[0]
-        others += found[1]
-    return " ".join(words + others)
+    found = [_PIECES[piece] for piece in _normal(text).split()]
+    return " ".join([words for words, _ in found if words] + [others for _, others in found if others])
 
 
 def words(text: str) -> list[str]:
@@ -74,6 +70,8 @@ def _normal(text: str) -> str:
 
 def _piece_terms(piece: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the words of a piece of text without spaces, and what else they are found by."""
+    if piece.isascii() and piece.isalpha() and (piece.islower() or piece.istitle() or piece.isupper()):
+        return _plain_word_terms(piece[:_LONGEST].lower())  # most pieces, and the same terms as below
     words: list[str] = []
     others: list[str] = []
     before = ""  # the word that the next one is joined to
@@ -100,4 +98,28 @@ def _piece_terms(piece: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(words), tuple(others)
 
 
-_of_piece = lru_cache(maxsize=1 << 16)(_piece_terms)
+def _plain_word_terms(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if len(word) <= _BEGINNING:
+        return (word,), ()
+    if len(word) < _LONG:
+        return (word,), (word[:_BEGINNING],)
+    return (word,), (word[:_BEGINNING], f"~{word[-_END:]}")
+
+
+_of_piece = lru_cache(maxsize=1 << 12)(_piece_terms)
+
+
+class _Pieces(dict[str, tuple[str, str]]):
+    """The terms of pieces of text, words and others each with spaces between them; short ones are remembered."""
+
+    def __missing__(self, piece: str) -> tuple[str, str]:
+        words, others = _piece_terms(piece)
+        found = " ".join(words), " ".join(others)
+        if len(piece) <= _CACHED:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[piece] = found
+        return found
+
+
+_PIECES = _Pieces()
