@@ -144,12 +144,15 @@ def test_subagents_are_left_out_unless_asked_for(tmp_path: Path) -> None:
 
 def test_a_short_text_is_whole_and_a_long_one_has_a_window(lake: pond.Lake) -> None:
     (short,) = [h for s in lake.search("moored boats")["sessions"] for h in s["hits"] if h["message_id"] == "harbour-0"]
-    assert short["text"] == SAID["harbour"][0][1] and "snippet" not in short
+    assert short["text"] == SAID["harbour"][0][1]
+    assert "snippet" not in short
     marked = [short["text"][mark["start"] : mark["end"]] for mark in short["highlights"]]
     assert marked == ["boats", "moored"]
     (long,) = [h for s in lake.search("grade six cone")["sessions"] for h in s["hits"] if h["message_id"] == "kiln-1"]
-    assert "cone of grade six" in long["snippet"] and SAID["kiln"][1][1].startswith(long["text"])
-    assert short["parts_summary"][0]["type"] == "text" and "parts_summary" not in long
+    assert "cone of grade six" in long["snippet"]
+    assert SAID["kiln"][1][1].startswith(long["text"])
+    assert short["parts_summary"][0]["type"] == "text"
+    assert "parts_summary" not in long
 
 
 def test_pages_hold_every_session_once(lake: pond.Lake) -> None:
@@ -160,7 +163,8 @@ def test_pages_hold_every_session_once(lake: pond.Lake) -> None:
         paged += [session["session_id"] for session in page["sessions"]]
         if (cursor := page.get("cursor")) is None:
             break
-    assert paged == whole and len(whole) == 3
+    assert paged == whole
+    assert len(whole) == 3
 
 
 def test_a_cursor_is_of_one_search_and_one_version(tmp_path: Path) -> None:
@@ -203,10 +207,12 @@ def test_an_explanation_has_every_score(lake: pond.Lake) -> None:
 @settings(max_examples=60, deadline=None)
 @given(query=st.text(max_size=80) | st.text(alphabet='"-:()[]{}*?~^+&|!\\/ab\u767b\u0e01\U0001f33f ', max_size=60))
 def test_no_query_raises_but_for_a_condition(lake: pond.Lake, query: str) -> None:
+    refused = None
     try:
         lake.search(query)
     except UsageError as error:
-        assert error.diagnostics[0].span is not None
+        refused = error
+    assert refused is None or refused.diagnostics[0].span is not None
 
 
 def test_a_huge_query_is_answered(lake: pond.Lake) -> None:
