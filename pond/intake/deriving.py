@@ -18,7 +18,7 @@ from pond.model.json_text import JsonObject, decode_stored
 from pond.sessions import load
 from pond.sessions.labels import Turn, held, paths
 from pond.sessions.rows import LAST, agent_text
-from pond.sessions.tables import MESSAGES, PARTS
+from pond.sessions.tables import MESSAGES, PARTS, SESSIONS
 from pond.sessions.terms import RULES, terms
 from pond.substrate import predicate, read, write
 from pond.substrate.store import Store
@@ -105,6 +105,8 @@ def _settled(store: Store, sessions: dict[str, _Waiting]) -> int:
     written = 0
     while True:
         version = store.renewed(MESSAGES).version
+        for table in (PARTS, SESSIONS):  # a message that is stored has all its parts, in a view that is no older
+            store.renewed(table)
         rows = pa.Table.from_pylist(list(_corrections(store, sessions)), schema=_SCHEMA)
         written += write.rederive(store, MESSAGES, rows)
         if store.renewed(MESSAGES).version <= version + 1:

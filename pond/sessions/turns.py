@@ -12,6 +12,7 @@ from pond.substrate.store import Store
 
 def before(store: Store, session_id: str) -> Before:
     """Return what the stored rows of a session, its id as stored, say of rows that follow them."""
+    store.renewed(MESSAGES)  # a label that another process has added since would be missing on all that follows
     searched = predicate.all_of(
         predicate.equals("session_id", session_id), "search_text IS NOT NULL", f"position < {LAST}"
     )
