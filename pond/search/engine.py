@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pond.search.candidates import Candidate, Snapshot, Wanted
 from pond.search.passages import Passage
-from pond.search.ranking import Scored, ranked, surroundings_count, worth_fetching
+from pond.search.ranking import Scored, ranked, surroundings_count
 from pond.search.results import Result, once
 from pond.search.sought import Sought, sought
 from pond.substrate.store import Store
@@ -39,12 +39,10 @@ def search(
         found.results = once(_by_time(newest))
         return found
     pool, found.more = snapshot.full_text(target, wanted)
-    order: dict[str, list[str]] = {}
     found.surroundings = surroundings_count(pool)
     matched = {candidate.key for candidate in pool}
-    if worth_fetching(pool):
-        beside, order = snapshot.neighbours(pool[:_CLOSEST], wanted)
-        pool = pool + [candidate for candidate in beside if candidate.key not in matched]
+    beside, order = snapshot.neighbours(pool[:_CLOSEST], wanted)
+    pool = pool + [candidate for candidate in beside if candidate.key not in matched]
     scored = ranked(pool, order, target)
     found.results = once([each for each in scored if wanted.allows(each.candidate.text)])
     return found

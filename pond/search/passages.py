@@ -13,7 +13,7 @@ from pond.sessions import terms
 
 _SIZE = 400  # characters of a passage; anything from 250 to 800 ranks as well (decision 0026)
 _LONG = 2000  # characters of a text that is looked at whole
-_MOST = 4  # passages of a longer text
+_MOST = 8  # passages of a longer text
 _BEGINNING = 4  # letters that two words must share to be taken for forms of one
 _INSIDE, _LIKE_INSIDE = 6, 0.8  # a word of so many letters counts so much where it stands inside another
 
@@ -68,6 +68,8 @@ def _promising(pieces: list[tuple[int, str]], sought: Sought) -> list[tuple[int,
 def _judged(start: int, text: str, sought: Sought) -> Passage:
     words = terms.words(text)
     held = set(words)
+    if not text.isascii():
+        held |= {terms.without_diacritics(word) for word in held}
     wanted = {word[:_BEGINNING] for word in sought.words if word not in held and len(word) >= _BEGINNING}
     alike: dict[str, list[str]] = {}
     for word in held if wanted else ():

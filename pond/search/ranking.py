@@ -18,9 +18,7 @@ from pond.search.sought import Sought
 
 _TOUCHING = 0.8  # of what the passage before or after says counts as said here
 _SHORT = 50  # words of a message at which what stands around counts half
-_WORTH_A_LOOK = 0.1  # how much what stands around must count for neighbours to be fetched
 _NEIGHBOURS = {-1: 0.3, 1: 0.1, -2: 0.2, 2: 0.1}  # what came before says more than what came after
-_SESSION, _LENGTH = 0.5, 0.5
 _ENOUGH = 40  # words from which on a message is not short
 _BEST_FEW = (1.0, 0.5, 0.25, 0.125)  # what the best messages of a session count for it
 _FIT = 20.0  # of full text at which a match is half certain
@@ -44,11 +42,6 @@ class Scored:
 def surroundings_count(pool: Sequence[Candidate]) -> float:
     """Return how much what stands around a message counts, from 0 to 1: the more, the shorter messages are."""
     return 1 / (1 + (median(_length(each.text) for each in pool) / _SHORT) ** 2) if pool else 0.0
-
-
-def worth_fetching(pool: Sequence[Candidate]) -> bool:
-    """Tell whether neighbours may change the ranks."""
-    return surroundings_count(pool) >= _WORTH_A_LOOK
 
 
 def _length(text: str) -> int:
@@ -145,7 +138,7 @@ def _add_surroundings(
     for scored in found:
         session = scored.candidate.session_id
         best[session] = max(best.get(session, 0.0), scored.own)
-    whole = 1 + counts * (sum(_NEIGHBOURS.values()) + _SESSION + _LENGTH)
+    whole = 1 + counts * (sum(_NEIGHBOURS.values()) + 2)
     for scored in found:
         key, ids = scored.candidate.key, order.get(scored.candidate.session_id, ())
         near = 0.0
@@ -157,5 +150,5 @@ def _add_surroundings(
                 if 0 <= at + step < len(ids)
             )
         length = math.log1p(min(_length(scored.candidate.text), _ENOUGH)) / math.log1p(_ENOUGH)
-        scored.around = counts * (near + _SESSION * best[key[0]] + _LENGTH * length)
+        scored.around = counts * (near + best[key[0]] + length)
         scored.score = (scored.own + scored.around) / whole

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from pond.sessions import terms
 
-_RARE = 0.02  # of the sessions hold a word of which nothing else is known
+_RARE, _COMMON = 0.02, 0.98  # of the sessions, at least and at most, are taken to hold a word
 _EVERYWHERE = 0.5  # of the sessions hold a word that tells little: candidates are found without it
 _LEAST = 2  # terms that are asked for, however common
 _MOST_WORDS, _MOST_TERMS = 32, 64  # a pasted page of text is sought by its rarest words
@@ -34,7 +34,7 @@ def sought(text: str, common: Mapping[str, float]) -> Sought:
     if len(kept) < _LEAST:
         kept = _rarest(list(found), common, _LEAST)
     asked = _rarest(kept, common, _MOST_TERMS)
-    weights = tuple(math.log(1 + 1 / max(common.get(word, 0.0), _RARE)) for word in words)
+    weights = tuple(-math.log(min(max(common.get(word, 0.0), _RARE), _COMMON)) for word in words)
     rest = [term for term in found if term not in set(asked)]
     return Sought(tuple(words), weights, tuple(asked), tuple(_rarest(rest, common, _MOST_TERMS)))
 
