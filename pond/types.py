@@ -307,7 +307,9 @@ class SearchExplanation(TypedDict):
     filter: NotRequired[str]
     surroundings: float
     version: int
+    plan: str
     hits: list[HitExplanation]
+    sessions: list[float]
 
 
 class TableStats(TypedDict):

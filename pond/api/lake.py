@@ -14,7 +14,7 @@ from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.intake.request import Request, Summary
 from pond.model.json_text import JsonObject
 from pond.operations.convert import target_directory
-from pond.operations.envelope import PROTOCOL
+from pond.operations.envelope import PROTOCOL, search_request
 from pond.operations.finding import meant
 from pond.operations.get import get as run_get
 from pond.operations.ingest import IngestEvents, ingest_events
@@ -164,7 +164,7 @@ class Lake:
         request |= {"filters": filters or {}, "explain": explain}
         if cursor is not None:
             request["cursor"] = cursor
-        return run_search(self._service, request)
+        return run_search(self._service, search_request(request))
 
     # --- in ---
 

@@ -1,6 +1,5 @@
 """`pond search`: the messages of the lake by what was said in them."""
 
-import shlex
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -9,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 import typer
 
 from pond.cli.config import Lake
-from pond.cli.found import hit_lines, session_heading, summary_lines
+from pond.cli.found import Line, session_lines, summary_lines
 from pond.cli.show import print_json
 from pond.cli.terminal import say, warn
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.render import picture
+from pond.diagnostics.visible import in_line
 from pond.model.json_text import JsonObject
 from pond.operations.envelope import PROTOCOL
 from pond.operations.search import LIMIT, search
@@ -74,7 +74,7 @@ def run(
         datetime.now(UTC),
     )  # fmt: skip
     if min_score is not None:
-        filters["min_score"] = min_score
+        filters["min_score"] = _share(min_score)
     if not text.strip() and not filters:
         raise UsageError(Diagnostic("usage", "nothing to search for", help="give words, or a filter: see --help"))
     request: SearchRequest = {"protocol_version": PROTOCOL, "query": text, "filters": filters, "limit": _limit(limit)}
@@ -92,7 +92,7 @@ def run(
         print_json(response, sys.stdout)
         return 0
     for line in _lines(response, text, explain):
-        say(line)
+        say(line.text, marks=line.marks)
     return 0
 
 
@@ -103,33 +103,42 @@ def _sort(text: str) -> Sort:
     raise UsageError(Diagnostic("usage", f"unknown order `{text}`", help=f"one of {', '.join(SORTS)}"))
 
 
+def _share(score: float) -> float:
+    if not 0 <= score <= 1:  # nor is NaN
+        raise UsageError(Diagnostic("usage", f"expected a score from 0 to 1, found {score}", path="--min-score"))
+    return score
+
+
 def _limit(limit: int) -> int:
     if not 1 <= limit <= 200:
         raise UsageError(Diagnostic("usage", f"expected a limit of 1 to 200, found {limit}"))
     return limit
 
 
-def _lines(response: JsonObject, text: str, explain: bool) -> Iterator[str]:
+def _lines(response: JsonObject, text: str, explain: bool) -> Iterator[Line]:
     if explain:
-        yield from _explained(response["explanation"])
+        yield from map(Line, _explained(response))
     for session in response["sessions"]:
-        yield session_heading(session)
-        for hit in session["hits"]:
-            yield from hit_lines(hit)
-        more = session["matched_messages"] - len(session["hits"])
-        yield f"  {f'{more} more here; ' if more else ''}open: pond get {shlex.quote(session['session_id'])}"
-        yield ""
+        yield from session_lines(session, response["more_matched"])
     yield from summary_lines(response, text)
 
 
-def _explained(explanation: JsonObject) -> Iterator[str]:
+def _explained(response: JsonObject) -> Iterator[str]:
+    explanation = response["explanation"]
     words = ", ".join(f"{word} {weight:.2f}" for word, weight in explanation["words"].items())
     yield f"words       {words or 'none: the newest first'}"
     yield f"terms       {' '.join(explanation['terms'])}"
     yield f"filter      {explanation.get('filter', 'none')}"
     yield f"around      counts {explanation['surroundings']:.2f}"
-    for hit in explanation["hits"]:
-        arms = "  ".join(f"{arm} {value:.2f}" for arm, value in hit["arms"].items())
-        made = "  ".join(f"{name} {hit[name]:.2f}" for name in ("covered", "own", "around"))
-        yield f"  {hit['message_id']}  {arms}  {made}"
+    yield f"version     {explanation['version']}"
+    yield "plan"
+    yield from (f"  {line}" for line in explanation["plan"].rstrip().split("\n"))
+    yield "messages"
+    for hit, made in zip(response["hits"], explanation["hits"], strict=True):
+        scores = made["arms"] | {name: made[name] for name in ("covered", "own", "around")}
+        scores |= {name: hit[name] for name in ("score", "match")}
+        yield in_line(hit["message_id"]) + "".join(f"  {name} {value:.2f}" for name, value in scores.items())
+    yield "sessions"
+    for session, score in zip(response["sessions"], explanation["sessions"], strict=True):
+        yield f"{in_line(session['session_id'])}  score {score:.2f}"
     yield ""

@@ -780,6 +780,7 @@ class SearchFilters(Strict):
         Field(
             description="The hit scores at least this much. Scores compare within one response only.",
             ge=0.0,
+            le=1.0,
         ),
     ] = MISSING
 
@@ -868,9 +869,17 @@ class SearchExplanation(Strict):
         ),
     ]
     version: Annotated[int, Field(description="The version of the messages that was searched.", ge=0)]
+    plan: Annotated[
+        str,
+        Field(description="How Lance answered the question for candidates, as Lance tells it."),
+    ]
     hits: Annotated[
         list[HitExplanation],
         Field(description="What made the rank of each of the `hits`, in their order."),
+    ]
+    sessions: Annotated[
+        list[float],
+        Field(description="What ranked each of the `sessions`, in their order: its best messages together."),
     ]
 
 
@@ -1258,7 +1267,13 @@ class SessionHits(Strict):
         str | MISSING,
         Field(description="What the client calls it, else how its first prompt begins."),
     ] = MISSING
-    matched_messages: Annotated[int, Field(description="How many of its messages matched, shown or not.", ge=1)]
+    matched_messages: Annotated[
+        int,
+        Field(
+            description="How many of its messages matched, shown or not. A message that is there for its neighbours alone is not counted.",
+            ge=0,
+        ),
+    ]
     hits: Annotated[
         list[Hit],
         Field(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from pond.diagnostics.diagnostic import Diagnostic, PondError
+from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
 from pond.diagnostics.failures import REASONS, Failure
 
 if TYPE_CHECKING:  # shapes only
     from pond.types import Error, ErrorCode
 
 
-class RequestError(PondError):
+class RequestError(UsageError):
     """A request that cannot be carried out, with the failure that the wire calls it."""
 
     def __init__(self, failure: Failure, reason: str, message: str, **facts: object) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pond.search.engine import Found
-    from pond.search.query.query import Query
     from pond.search.results import Result, SessionResults
     from pond.substrate.store import Store
     from pond.types import SearchRequest, SearchResponse
@@ -33,6 +32,7 @@ def search(service: Service, request: SearchRequest) -> SearchResponse:
     from pond.search.candidates import Wanted
     from pond.search.engine import search as run
     from pond.search.filters import filter_of
+    from pond.search.phrases import demanded
     from pond.search.query.parse import parse
     from pond.search.wire import conditions_of, without_of
     from pond.sessions import rarity
@@ -41,18 +41,19 @@ def search(service: Service, request: SearchRequest) -> SearchResponse:
     query, filters = parse(request["query"], datetime.now(UTC)), request.get("filters", {})
     begin, version = _place(request)
     where = filter_of(store, query.conditions, conditions_of(filters))
-    wanted = Wanted(where, query.phrases, (*query.without, *without_of(filters)))
-    found = run(store, query.words, wanted, rarity.of(store), version)
+    wanted = Wanted(where, demanded(query), (*query.without, *without_of(filters)))
+    explain = request.get("explain", False)
+    found = run(store, query.words, wanted, rarity.of(store), version, explain=explain)
     least = filters.get("min_score", 0.0)
     found.results = [result for result in found.results if round(result.scored.score, _DIGITS) >= least]
-    response = _response(store, request, query, found, begin)
-    if request.get("explain", False):
+    response = _response(store, request, wanted.phrases, found, begin)
+    if explain:
         response["explanation"] = _explanation(found, where, response)
     return cast("SearchResponse", response)
 
 
-def _response(store: Store, request: SearchRequest, query: Query, found: Found, begin: int) -> JsonObject:
-    from pond.search.results import by_session, newest_first
+def _response(store: Store, request: SearchRequest, phrases: tuple[str, ...], found: Found, begin: int) -> JsonObject:
+    from pond.search.results import by_session, matching, newest_first
 
     results = newest_first(found.results) if request.get("sort") == "recent" else found.results
     sessions = by_session(results)
@@ -64,9 +65,9 @@ def _response(store: Store, request: SearchRequest, query: Query, found: Found, 
     flat = results if not begin else [result for result in results if result.session_id in here]
     response: JsonObject = {
         "hits": [_flat(result) for result in flat[: max(_FLAT, request.get("limit", LIMIT))]],
-        "sessions": _described(store, shown, found, query),
+        "sessions": _described(store, shown, found, phrases),
         "searchable_messages": found.searchable,
-        "matched_messages": len(results),
+        "matched_messages": matching(found.results),
         "more_matched": found.more,
         "sessions_remaining": max(len(sessions) - end, 0),
         "weak": bool(results) and max(result.scored.match for result in results) < _WEAK,
@@ -92,8 +93,10 @@ def _facts(result: Result) -> JsonObject:
     return facts | {"score": round(scored.score, _DIGITS), "match": round(scored.match, _DIGITS)}
 
 
-def _described(store: Store, shown: list[SessionResults], found: Found, query: Query) -> list[JsonObject]:
-    from pond.search.results import PER_SESSION
+def _described(
+    store: Store, shown: list[SessionResults], found: Found, phrases: tuple[str, ...]
+) -> list[JsonObject]:  # fmt: skip
+    from pond.search.results import PER_SESSION, matching
     from pond.sessions import load
     from pond.sessions.stored_text import from_stored
     from pond.sessions.summaries import parts_of
@@ -120,20 +123,20 @@ def _described(store: Store, shown: list[SessionResults], found: Found, query: Q
         entry: JsonObject = {"session_id": row["id"], "source_agent": row["source_agent"], "project": row["project"]}
         entry |= {name: row[name] for name in ("created_at", "parent_session_id") if name in row}
         entry |= {"title": names[each.id]} if each.id in names else {}
-        entry["matched_messages"] = len(each.results)
-        entry["hits"] = [_hit(result, found, query, parts) for result in each.results[:PER_SESSION]]
+        entry["matched_messages"] = matching(each.results)
+        entry["hits"] = [_hit(result, found, phrases, parts) for result in each.results[:PER_SESSION]]
         described.append(entry)
     return described
 
 
 def _hit(
-    result: Result, found: Found, query: Query, parts: Mapping[tuple[str, str], list[JsonObject]]
+    result: Result, found: Found, phrases: tuple[str, ...], parts: Mapping[tuple[str, str], list[JsonObject]]
 ) -> JsonObject:  # fmt: skip
     from pond.search.excerpt import excerpt
     from pond.sessions.stored_text import from_stored
 
     candidate = result.scored.candidate
-    shown = excerpt(candidate.text, result.scored.passage, found.sought, query.phrases)
+    shown = excerpt(candidate.text, result.scored.passage, found.sought, phrases)
     hit: JsonObject = {"message_id": from_stored(candidate.id)} | _facts(result) | {"text": shown.text}
     if shown.snippet is not None:
         hit["snippet"] = shown.snippet
@@ -146,6 +149,9 @@ def _hit(
 
 
 def _explanation(found: Found, where: str | None, response: JsonObject) -> JsonObject:
+    from pond.search.results import by_session
+    from pond.sessions.stored_text import from_stored
+
     by_key = {(_flat(result)["session_id"], _flat(result)["message_id"]): result.scored for result in found.results}
     explanation: JsonObject = {
         "words": {
@@ -154,7 +160,9 @@ def _explanation(found: Found, where: str | None, response: JsonObject) -> JsonO
         "terms": list(found.sought.terms),
         "surroundings": round(found.surroundings, _DIGITS),
         "version": found.version,
+        "plan": found.plan,
         "hits": [],
+        "sessions": [],
     }
     if where is not None:
         explanation["filter"] = where
@@ -167,6 +175,8 @@ def _explanation(found: Found, where: str | None, response: JsonObject) -> JsonO
             "own": round(scored.own, _DIGITS),
             "around": round(scored.around, _DIGITS),
         })  # fmt: skip
+    scores = {from_stored(each.id): each.score for each in by_session(found.results)}
+    explanation["sessions"] = [round(scores[session["session_id"]], _DIGITS) for session in response["sessions"]]
     return explanation
 
 

@@ -6,24 +6,23 @@ vectors can be another: ranking takes any number of them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
 from pond.model.json_text import JsonObject
+from pond.search import phrases
 from pond.search.sought import Sought
-from pond.sessions import terms
 from pond.sessions.load import with_micros
 from pond.sessions.tables import MESSAGES
-from pond.substrate import predicate, read
+from pond.substrate import fulltext, predicate, read
 from pond.substrate.store import Store
 
 POOL = 150  # candidates that are scored again: fewer lose answers, more gain none (decision 0026)
 _FEW = 10  # candidates that are too few: the common words of the query are asked for, too
 _COLUMNS = ("session_id", "id", "position", "role", "timestamp", "timestamp_text", "search_text")
-_SPACE = re.compile(r"\s+")
 
 
 @dataclass(slots=True)
@@ -38,6 +37,7 @@ class Candidate:
     time_text: str | None
     text: str
     arms: dict[str, float] = field(default_factory=dict)
+    beside: bool = False  # no arm found it: it is there for its neighbour, and did not match itself
 
     @property
     def key(self) -> tuple[str, str]:
@@ -53,13 +53,21 @@ class Wanted:
     without: tuple[str, ...] = ()
 
     def allows(self, text: str) -> bool:
-        """Tell whether a text holds each phrase letter for letter, case and spacing aside, and no excluded one."""
+        """Tell whether a text holds each phrase, and no excluded one."""
         if not (self.phrases or self.without):
             return True
-        plain = _plain(text)
-        return all(_plain(phrase) in plain for phrase in self.phrases) and not any(
-            _plain(phrase) in plain for phrase in self.without
-        )
+        spelled = phrases.Spelled(text)
+        return all(map(spelled.holds, self.phrases)) and not any(map(spelled.holds, self.without))
+
+    @property
+    def spelled(self) -> str | None:
+        """Return the phrases as a filter. It reads every text, and leaves a little more than what is wanted."""
+        return predicate.all_of(*phrases.filters("search_text", self.phrases, self.without))
+
+    @property
+    def shown(self) -> str | None:
+        """Return the filter where nothing is ranked: all that is wanted of a message that has a text."""
+        return predicate.all_of(self.where, SEARCHABLE, self.spelled)
 
 
 class Snapshot:
@@ -87,11 +95,13 @@ class Snapshot:
     def _matching(self, asked: Sequence[str], wanted: Wanted) -> tuple[list[Candidate], bool]:
         if not asked:
             return [], False
-        where = wanted.where
-        runs = {phrase: _phrase_terms(phrase) for phrase in wanted.phrases}
-        query = read.full_text(TERMS, asked, [run for run in runs.values() if run])
-        for phrase in (phrase for phrase, run in runs.items() if not run):  # no index knows signs alone
-            where = predicate.all_of(where, predicate.contains("search_text", phrase))
+        query = fulltext.full_text(TERMS, asked, phrases.conditions(wanted.phrases))
+        found, more = self._allowed(query, wanted.where, wanted)
+        if more and len(found) < POOL:  # the index gave texts that are not wanted
+            return self._allowed(query, predicate.all_of(wanted.where, wanted.spelled), wanted)
+        return found, more
+
+    def _allowed(self, query: Any, where: str | None, wanted: Wanted) -> tuple[list[Candidate], bool]:
         limit = POOL * (2 if wanted.phrases or wanted.without else 1)
         rows = _rows(self._messages.rows([*_COLUMNS, "_score"], where, limit=limit, full_text_query=query))
         found = [_candidate(row, {FULL_TEXT: row["_score"]}) for row in rows if wanted.allows(row["search_text"])]
@@ -100,11 +110,15 @@ class Snapshot:
 
     def newest(self, wanted: Wanted) -> tuple[list[Candidate], bool]:
         """Return the newest messages that come into question, for a search that names no word."""
-        where = predicate.all_of(
-            wanted.where, SEARCHABLE, *(predicate.contains("search_text", phrase) for phrase in wanted.phrases)
-        )
-        rows = _rows(self._messages.rows(_COLUMNS, where, order=[read.descending("timestamp")], limit=POOL))
+        rows = _rows(self._messages.rows(_COLUMNS, wanted.shown, order=[read.descending("timestamp")], limit=POOL))
         return [_candidate(row, {}) for row in rows if wanted.allows(row["search_text"])], len(rows) == POOL
+
+    def plan(self, sought: Sought, wanted: Wanted) -> str:
+        """Return how Lance answers the question for candidates."""
+        if not sought.words:
+            return self._messages.plan(_COLUMNS, wanted.shown, order=[read.descending("timestamp")], limit=POOL)
+        query = fulltext.full_text(TERMS, sought.terms, phrases.conditions(wanted.phrases))
+        return self._messages.plan([*_COLUMNS, "_score"], wanted.where, limit=POOL, full_text_query=query)
 
     def neighbours(self, best: Iterable[Candidate], wanted: Wanted) -> tuple[list[Candidate], dict[str, list[str]]]:
         """Return the messages beside these, and the order of all messages with a text in the sessions of these."""
@@ -135,7 +149,7 @@ class Snapshot:
         at = f"position IN ({', '.join(map(str, sorted({positions[key] for key in keys})))})"
         rows = _rows(self._messages.rows(_COLUMNS, predicate.all_of(here, at)))
         wanted = set(keys)
-        return [_candidate(row, {}) for row in rows if (row["session_id"], row["id"]) in wanted]
+        return [_candidate(row, {}, beside=True) for row in rows if (row["session_id"], row["id"]) in wanted]
 
 
 TERMS = "terms"
@@ -148,29 +162,8 @@ def _rows(table: pa.Table) -> list[JsonObject]:
     return with_micros(table, "timestamp")
 
 
-def _candidate(row: JsonObject, arms: dict[str, float]) -> Candidate:
+def _candidate(row: JsonObject, arms: dict[str, float], *, beside: bool = False) -> Candidate:
     return Candidate(
         row["session_id"], row["id"], row["position"], row["role"], row["timestamp"], row["timestamp_text"],
-        row["search_text"], arms,
+        row["search_text"], arms, beside,
     )  # fmt: skip
-
-
-def _plain(text: str) -> str:
-    return _SPACE.sub(" ", text).strip().casefold()
-
-
-def _phrase_terms(phrase: str) -> list[str]:
-    """Return the words that a text with this phrase has in a row.
-
-    A single character of a dense script at its end may be the half of a pair in the text: what is left is enough.
-    """
-    words = terms.words(phrase)
-    while len(words) > 1 and _is_half(words[-1]):
-        words.pop()
-    while len(words) > 1 and _is_half(words[0]):
-        words.pop(0)
-    return [] if len(words) == 1 and _is_half(words[0]) else words
-
-
-def _is_half(word: str) -> bool:
-    return len(word) == 1 and terms.is_dense(word)

@@ -25,15 +25,19 @@ class Found:
     results: list[Result] = field(default_factory=list)
     more: bool = False  # further messages matched that are not in the pool
     surroundings: float = 0.0  # how much neighbours and session counted
+    plan: str = ""  # how Lance answered, where that was asked for
 
 
 def search(
-    store: Store, words: str, wanted: Wanted, common: Mapping[str, float], version: int | None = None
+    store: Store, words: str, wanted: Wanted, common: Mapping[str, float], version: int | None = None,
+    *, explain: bool = False,
 ) -> Found:  # fmt: skip
     """Return the messages that fit best; without words, the newest that the filters leave."""
     snapshot = Snapshot(store, version)
     target = sought(words, common)
     found = Found(target, snapshot.version, snapshot.count(wanted))
+    if explain:
+        found.plan = snapshot.plan(target, wanted)
     if not target.words:
         newest, found.more = snapshot.newest(wanted)
         found.results = once(_by_time(newest))

@@ -87,9 +87,18 @@ def lacking(column: str, filter: str) -> str:
     return f"{column} IS NULL OR NOT ({filter})"
 
 
-def contains(column: str, part: str) -> str:
-    """Return a filter for texts that hold another one, case aside. No index answers it: every text is read."""
-    return f"contains(lower({column}), {text(part.lower())})"
+def says(column: str, words: Sequence[str], *, whole: bool = False) -> str:
+    """Return a filter for texts with these words in a row, case and white space aside; `whole`: not inside others.
+
+    No index answers it: every text is read.
+    """
+    spelled = r"\s+".join("".join(map(_literal, word)) for word in words)
+    edges = (r"\b" if whole and _at_edge(words[0][0]) else "", r"\b" if whole and _at_edge(words[-1][-1]) else "")
+    return f"regexp_like({column}, {text(f'(?i){edges[0]}{spelled}{edges[1]}')})"
+
+
+def _at_edge(char: str) -> bool:
+    return char.isalnum()
 
 
 def any_of(*filters: str) -> str:

@@ -135,17 +135,6 @@ class Pinned:
         return with_retries(self._doing, lambda: str(scan(self._handle, columns, where, **limits).explain_plan()))
 
 
-def full_text(column: str, words: Sequence[str], phrases: Sequence[Sequence[str]]) -> Any:
-    """Return a question for rows whose text has some of the words, and each phrase as its words in a row."""
-    from lance.query import BooleanQuery, MatchQuery, Occur, PhraseQuery
-
-    some = MatchQuery(" ".join(words), column)
-    if not phrases:
-        return some
-    each = [(Occur.MUST, PhraseQuery(" ".join(phrase), column)) for phrase in phrases]
-    return BooleanQuery([*each, (Occur.SHOULD, some)])
-
-
 def descending(column: str) -> Any:
     """Return an order of rows: the greatest values first, rows without one last."""
     from lance.dataset import ColumnOrdering

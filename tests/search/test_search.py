@@ -197,11 +197,50 @@ def test_min_score_leaves_the_best(lake: pond.Lake) -> None:
     ]
 
 
-def test_an_explanation_has_every_score(lake: pond.Lake) -> None:
+def test_only_what_matched_itself_is_counted(lake: pond.Lake) -> None:
+    found = lake.search("HTTPError")
+    assert len(found["hits"]) > 1  # a neighbour may be the answer, and is shown
+    assert found["matched_messages"] == 1
+    assert [session["matched_messages"] for session in found["sessions"]] == [1]
+
+
+def test_the_order_does_not_change_the_totals(lake: pond.Lake) -> None:
+    by_time, by_rank = (lake.search("branch release kiln", sort=order) for order in ("recent", "relevance"))
+    assert by_time["matched_messages"] == by_rank["matched_messages"] > len(by_time["hits"])
+
+
+@pytest.mark.parametrize(("signs", "messages"), [("?", 3), ("_", 1), ("=>", 0), ("\U0001f33f", 0)])
+def test_signs_alone_are_sought_as_they_are(lake: pond.Lake, signs: str, messages: int) -> None:
+    found = lake.search(signs)
+    texts = [hit["text"] for session in found["sessions"] for hit in session["hits"]]
+    assert (found["matched_messages"], len(texts)) == (messages, messages)
+    assert all(signs in text for text in texts)
+
+
+def test_an_explanation_has_every_score_and_the_plan(lake: pond.Lake) -> None:
     found = lake.search("release branch", explain=True)
-    told = found["explanation"]["hits"]
+    explanation = found["explanation"]
+    told = explanation["hits"]
     assert [each["message_id"] for each in told] == [hit["message_id"] for hit in found["hits"]]
     assert all(each["arms"]["full text"] > 0 for each in told if each["covered"] == 1)
+    assert "release" in explanation["plan"]
+    assert "agent IS NULL" in explanation["plan"]
+    assert sorted(explanation["sessions"], reverse=True) == explanation["sessions"]
+    assert len(explanation["sessions"]) == len(found["sessions"]) > 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "path"),
+    [
+        ({"limit": 0}, "$.limit"), ({"sort": "best"}, "$.sort"), ({"cursor": 5}, "$.cursor"),
+        ({"filters": {"rol": "user"}}, "$.filters.rol"), ({"filters": {"role": "usr"}}, "$.filters.role"),
+        ({"filters": {"min_score": float("nan")}}, "$.filters.min_score"),
+    ],
+)  # fmt: skip
+def test_python_refuses_what_the_wire_refuses(lake: pond.Lake, wrong: dict[str, Any], path: str) -> None:
+    with pytest.raises(RequestError) as refused:
+        lake.search("fern", **wrong)
+    assert refused.value.details["path"] == path
 
 
 @settings(max_examples=60, deadline=None)
