@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import pond
 from pond.config.load import load
@@ -241,17 +239,6 @@ def test_python_refuses_what_the_wire_refuses(lake: pond.Lake, wrong: dict[str, 
     with pytest.raises(RequestError) as refused:
         lake.search("fern", **wrong)
     assert refused.value.details["path"] == path
-
-
-@settings(max_examples=60, deadline=None)
-@given(query=st.text(max_size=80) | st.text(alphabet='"-:()[]{}*?~^+&|!\\/ab\u767b\u0e01\U0001f33f ', max_size=60))
-def test_no_query_raises_but_for_a_condition(lake: pond.Lake, query: str) -> None:
-    refused = None
-    try:
-        lake.search(query)
-    except UsageError as error:
-        refused = error
-    assert refused is None or refused.diagnostics[0].span is not None
 
 
 def test_a_huge_query_is_answered(lake: pond.Lake) -> None:
