@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from pond.search.engine import Found
     from pond.search.results import Result, SessionResults
+    from pond.substrate.read import Pinned
     from pond.substrate.store import Store
     from pond.types import SearchRequest, SearchResponse
 
@@ -36,33 +38,51 @@ def search(service: Service, request: SearchRequest) -> SearchResponse:
     from pond.search.query.parse import parse
     from pond.search.wire import conditions_of, without_of
     from pond.sessions import rarity
+    from pond.sessions.tables import LEDGER, SESSIONS
+    from pond.substrate import read
 
     store = service.reading(request.get("namespace"))
-    query, filters = parse(request["query"], datetime.now(UTC)), request.get("filters", {})
-    begin, version = _place(request)
+    place = _place(request)
+    query, filters = parse(request["query"], place.asked), request.get("filters", {})
     where = filter_of(store, query.conditions, conditions_of(filters))
     wanted = Wanted(where, demanded(query), (*query.without, *without_of(filters)))
     explain = request.get("explain", False)
-    found = run(store, query.words, wanted, rarity.of(store), version, explain=explain)
+    # A session is stored after its messages: what is pinned first is complete in what is pinned later.
+    sessions, ledger = read.Pinned(store, SESSIONS, place.sessions), read.Pinned(store, LEDGER, place.ledger)
+    found = run(store, query.words, wanted, rarity.of(ledger), place.messages, explain=explain)
+    place = replace(place, messages=found.version, sessions=sessions.version, ledger=ledger.version)
     least = filters.get("min_score", 0.0)
-    found.results = [result for result in found.results if round(result.scored.score, _DIGITS) >= least]
-    response = _response(store, request, wanted.phrases, found, begin)
+    found.results = _of_stored(
+        sessions, [result for result in found.results if round(result.scored.score, _DIGITS) >= least]
+    )
+    response = _response(store, request, wanted.phrases, found, place)
     if explain:
         response["explanation"] = _explanation(found, where, response)
     return cast("SearchResponse", response)
 
 
-def _response(store: Store, request: SearchRequest, phrases: tuple[str, ...], found: Found, begin: int) -> JsonObject:
+def _of_stored(sessions: Pinned, results: list[Result]) -> list[Result]:
+    """Return the results in sessions that are stored: messages come before their session, and are not to be had yet."""
+    from pond.substrate import predicate
+
+    ids = sorted({result.session_id for result in results})
+    stored = set(sessions.rows(["id"], predicate.one_of("id", ids))["id"].to_pylist())
+    return [result for result in results if result.session_id in stored]
+
+
+def _response(
+    store: Store, request: SearchRequest, phrases: tuple[str, ...], found: Found, place: Place
+) -> JsonObject:  # fmt: skip
     from pond.search.results import by_session, matching, newest_first
 
     results = newest_first(found.results) if request.get("sort") == "recent" else found.results
     sessions = by_session(results)
     if request.get("sort") == "recent":
         sessions.sort(key=lambda each: -(each.results[0].scored.candidate.micros or 0))
-    end = begin + request.get("limit", LIMIT)
-    shown = sessions[begin:end]
+    end = place.begin + request.get("limit", LIMIT)
+    shown = sessions[place.begin : end]
     here = {each.id for each in shown}
-    flat = results if not begin else [result for result in results if result.session_id in here]
+    flat = results if not place.begin else [result for result in results if result.session_id in here]
     response: JsonObject = {
         "hits": [_flat(result) for result in flat[: max(_FLAT, request.get("limit", LIMIT))]],
         "sessions": _described(store, shown, found, phrases),
@@ -73,7 +93,7 @@ def _response(store: Store, request: SearchRequest, phrases: tuple[str, ...], fo
         "weak": bool(results) and max(result.scored.match for result in results) < _WEAK,
     }
     if len(sessions) > end:
-        response["cursor"] = _cursor(request, found.version, end)
+        response["cursor"] = _cursor(request, replace(place, begin=end))
     return response
 
 
@@ -183,28 +203,46 @@ def _explanation(found: Found, where: str | None, response: JsonObject) -> JsonO
 # --- cursors ----------------------------------------------------------------------------------------------------------
 
 
-def _cursor(request: SearchRequest, version: int, begin: int) -> str:
-    """Return where the next page begins: in the answer to this request, over this version of the messages."""
-    return base64.urlsafe_b64encode(encode([version, begin, _digest(request)])).decode().rstrip("=")
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page begins, in the answer to a request that was asked at a moment, of these versions of the tables."""
+
+    begin: int  # the number of its first session
+    asked: datetime
+    messages: int | None = None  # None: the newest
+    sessions: int | None = None
+    ledger: int | None = None
 
 
-def _place(request: SearchRequest) -> tuple[int, int | None]:
-    """Return which session a page begins with, and which version it is of; None for the newest."""
+def _cursor(request: SearchRequest, place: Place) -> str:
+    """Return a place, tied to the request."""
+    asked = int(place.asked.timestamp())
+    numbers = [place.begin, asked, place.messages, place.sessions, place.ledger]
+    return base64.urlsafe_b64encode(encode([*numbers, _digest(request)])).decode().rstrip("=")
+
+
+def _place(request: SearchRequest) -> Place:
     cursor = request.get("cursor")
     if cursor is None:
-        return 0, None
+        return Place(0, datetime.now(UTC).replace(microsecond=0))
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        place: Any = decode_stored(base64.b64decode(padded, altchars=b"-_", validate=True).decode())
-    except (ValueError, binascii.Error, UnicodeError):
-        place = None
-    if not (isinstance(place, list) and len(place) == 3 and all(type(each) is int for each in place[:2])):
-        raise RequestError(Failure.VALIDATION_FAILED, "wrong-value", "`cursor` is not one of pond's", path="$.cursor")
-    version, begin, digest = place
-    if digest != _digest(request) or begin < 0 or version < 1:
+        *numbers, digest = decode_stored(base64.b64decode(padded, altchars=b"-_", validate=True).decode())
+        begin, asked, *versions = map(_whole, numbers)
+        place = Place(begin, datetime.fromtimestamp(asked, UTC), *versions)
+    except (ValueError, TypeError, OverflowError, OSError, binascii.Error, UnicodeError):
+        what = "`cursor` is not one of pond's"
+        raise RequestError(Failure.VALIDATION_FAILED, "wrong-value", what, path="$.cursor") from None
+    if digest != _digest(request) or None in (place.messages, place.sessions, place.ledger):
         what = "`cursor` belongs to another search: ask with the same query, filters and order"
         raise RequestError(Failure.VALIDATION_FAILED, "wrong-value", what, path="$.cursor")
-    return begin, version
+    return place
+
+
+def _whole(number: Any) -> int:
+    if type(number) is not int or number < 0:
+        raise ValueError(number)
+    return number
 
 
 def _digest(request: SearchRequest) -> str:

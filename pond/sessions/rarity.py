@@ -23,9 +23,12 @@ _MOST = 50_000  # terms that are noted: in a lake of few sessions every term is 
 _DRIFT = 0.2  # of the sessions may come or go before the sample is drawn anew
 
 
-def of(store: Store) -> Mapping[str, float]:
-    """Return the share of sessions that hold a term, for each common one; empty where nobody has counted yet."""
-    note = ledger.notes(store, RARITY).get(RARITY)
+def of(pinned: read.Pinned) -> Mapping[str, float]:
+    """Return the share of sessions that hold a term, for each common one, as a version of the ledger has it.
+
+    Empty where nobody has counted yet.
+    """
+    note = ledger.notes_at(pinned, RARITY).get(RARITY)
     if note is None or note["rules"] != RULES:
         return {}
     return {term: count / (note["sample"] + 2) for term, count in note["counts"].items()}

@@ -95,6 +95,7 @@ def _ask(road: str, place: Path, query: str) -> None:
 
 
 @pytest.mark.parametrize("road", ROADS)
+@settings(max_examples=min(settings().max_examples, 2000))
 @given(query=QUERIES)
 @example(query='"\ud83d"')
 @example(query='-"\udc00" "\0"')

@@ -15,7 +15,11 @@ from pond.diagnostics.diagnostic import UsageError
 from pond.lake.optimize import optimize
 from pond.operations.failing import RequestError
 from pond.sessions.lake import opened
+from pond.sessions.rows import Rows
+from pond.sessions.writing import write_rows
 from pond.types import Event, SearchResponse
+from tests.lake.build import tables
+from tests.operations import invented
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -178,6 +182,30 @@ def test_a_cursor_is_of_one_search_and_one_version(tmp_path: Path) -> None:
     optimize(opened(load({"lake": str(tmp_path / "lake")})), timedelta(0))
     with pytest.raises(UsageError, match="is gone"):
         lake.search("branch tree boat", limit=1, cursor=cursor)
+
+
+def test_pages_are_of_one_state_whatever_is_counted_meanwhile(tmp_path: Path) -> None:
+    lake = pond.Lake(tmp_path / "lake")
+    lake.ingest_events(events(SAID))
+    query = "release branch boats kiln since:90000d"
+    whole = [session["session_id"] for session in lake.search(query)["sessions"]]
+    cursor = lake.search(query, limit=1)["cursor"]
+    lake.ingest_events(events({f"pier{n}": [("user", f"a branch of the release {n}")] for n in range(30)}))
+    optimize(opened(load({"lake": str(tmp_path / "lake")})), timedelta(hours=1))  # counts how common words are, too
+    rest = lake.search(query, cursor=cursor)
+    assert [session["session_id"] for session in rest["sessions"]] == whole[1:]
+    assert len(whole) == 3
+
+
+def test_a_session_that_is_being_stored_is_not_found_yet(tmp_path: Path) -> None:
+    lake = pond.Lake(tmp_path / "lake")
+    lake.ingest_events(events({"orchard": SAID["orchard"]}))
+    rows = Rows(invented.session("arriving"))
+    rows.take(invented.said("arriving", "m", "a lantern in the branch release"))
+    write_rows(opened(load({"lake": str(tmp_path / "lake")})), *tables(rows))
+    found = lake.search("lantern release branch")
+    assert "arriving" not in {hit["session_id"] for hit in found["hits"]}
+    assert (lake.search("lantern")["hits"], lake.search("lantern")["matched_messages"]) == ([], 0)
 
 
 def test_matches_compare_between_searches(lake: pond.Lake) -> None:
