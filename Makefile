@@ -18,7 +18,7 @@ step = @printf '%-12s' '$(1)'; \
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) ## Store the bundled sessions in a scratch lake, list them, show one, restore it and take it to another client
+demo: $(READY) ## Store the bundled sessions in a scratch lake, list and search them, show one, restore it and take it to another client
 	@set -e; PATH="$(CURDIR)/$(BIN):$$PATH"; out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; \
 	  mkdir "$$out/sessions"; cp -r adapters/claude_code/fixtures/tour adapters/claude_code/fixtures/subagents "$$out/sessions"; \
 	  cp -r adapters/codex/fixtures/tour "$$out/sessions/codex"; cd "$$out"; export POND_LAKE="$$out/lake"; \
@@ -27,6 +27,8 @@ demo: $(READY) ## Store the bundled sessions in a scratch lake, list them, show 
 	  run ingest sessions; \
 	  run list; \
 	  run get e1a7b6f9 --tail 2; \
+	  echo '# No message has the words "plant", "needs" or "water".'; \
+	  run search which plant needs water --limit 1; \
 	  run restore e1a7b6f9 -o restored; \
 	  run verify restored; \
 	  run restore e1a7b6f9 --to codex -o for-codex; \

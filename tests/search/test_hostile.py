@@ -68,7 +68,11 @@ def _schema() -> Draft202012Validator:
 
 
 def _by_python(place: Path, query: str) -> None:
-    _lake(place).search(query, explain=True)
+    for session in _lake(place).search(query, explain=True)["sessions"]:
+        for hit in session["hits"]:
+            edges = [edge for mark in hit["highlights"] for edge in (mark["start"], mark["end"])]
+            assert sorted(set(edges)) == edges  # in order, none empty, none touches another
+            assert all(0 <= edge <= len(hit.get("snippet", hit["text"])) for edge in edges)
 
 
 def _by_wire(place: Path, query: str) -> None:
