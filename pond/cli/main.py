@@ -140,7 +140,8 @@ def _dispatch(arguments: list[str]) -> int:
     home, help = VERBS[verb]
     module = importlib.import_module(home)
     if hasattr(module, "run"):
-        return _run(module.run, f"pond {verb}", help, rest)
+        ordered = module.ordered(rest) if hasattr(module, "ordered") else rest
+        return _run(module.run, f"pond {verb}", help, ordered)
     if rest and rest[0] in module.commands:
         command = module.commands[rest[0]]
         return _run(command, f"pond {verb} {rest[0]}", command.__doc__, rest[1:])

@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 import typer
 
 from pond.cli.config import Lake
 from pond.cli.found import Line, session_lines, summary_lines
+from pond.cli.quick import options_of
 from pond.cli.show import print_json
 from pond.cli.terminal import say, warn
 from pond.config.load import load
@@ -94,6 +96,25 @@ def run(
     for line in _lines(response, text, explain):
         say(line.text, marks=line.marks)
     return 0
+
+
+def ordered(arguments: list[str]) -> list[str]:
+    """Return the arguments with the words of the query last: no option is short, so `-role:tool` and `-m` are words."""
+    options = options_of(run)
+    given: list[str] = []
+    words: list[str] = []
+    rest = iter(arguments)
+    for word in rest:
+        flag, equals, _ = word.partition("=")
+        if word == "--":
+            words += rest
+        elif not flag.startswith("--") or any(map(str.isspace, flag)):
+            words.append(word)
+        else:
+            given.append(word)
+            if not equals and options.get(flag, ("", bool))[1] is not bool:
+                given += islice(rest, 1)
+    return [*given, "--", *words] if any(word.startswith("-") for word in words) and words != ["-h"] else arguments
 
 
 def _sort(text: str) -> Sort:

@@ -36,7 +36,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _search(lake: Path, *words: str) -> Done:
-    return pond("search", *words, "--lake", lake)
+    return pond("search", "--lake", lake, *words)
 
 
 def _out(lake: Path, *words: str) -> str:
@@ -110,6 +110,24 @@ def test_pages_follow_one_another(lake: Path) -> None:
     assert "A teapot of clay." in _out(lake, "kiln", "teapot", "--limit", "1", "--cursor", last.split()[-1])
 
 
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["kiln", "-role:user"], []),
+        (["-role:assistant", "teapot", "--limit", "2"], ["x"]),
+        (["-role:assistant teapot"], ["x"]),
+        (['-"of clay" teapot'], []),
+        (["git", "commit", "-m", "teapot", "--limit", "2"], ["x"]),
+        (["--limit", "1", "--", "--teapot", "-rf"], ["x"]),
+        (["--teapot flag of tar -x"], ["x"]),
+        (["--role=user", "-x", "teapot"], ["x"]),
+    ],
+)
+def test_words_may_begin_with_a_hyphen(lake: Path, words: list[str], found: list[str]) -> None:
+    hits = json.loads(_out(lake, "--json", *words))["hits"]
+    assert [hit["message_id"] for hit in hits] == found
+
+
 def test_json_has_hits_first_and_at_least_ten(lake: Path) -> None:
     found = json.loads(_out(lake, "kiln", "--limit", "1", "--json"))
     assert list(found)[:2] == ["hits", "sessions"]
@@ -143,6 +161,8 @@ def test_an_explanation_shows_the_plan_and_the_scores(lake: Path) -> None:
         (["fern", "--sort", "best"], "unknown order `best`"),
         (["fern", "--cursor", "!"], "`cursor` is not one of pond's"),
         ([], "nothing to search for"),
+        (["fern", "--rol", "user"], "No such option: --rol"),
+        (["fern", "--min-score", "-1"], "expected a score from 0 to 1"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(lake: Path, words: list[str], says: str) -> None:
