@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from itertools import islice
+from weakref import WeakKeyDictionary
 
 from pond.model.json_text import JsonObject
 from pond.sessions import ledger
-from pond.sessions.tables import MESSAGES, SESSIONS
+from pond.sessions.tables import LEDGER, MESSAGES, SESSIONS
 from pond.sessions.terms import RULES
 from pond.substrate import predicate, read
 from pond.substrate.store import Store
@@ -20,12 +21,21 @@ _BYTES = 4 << 20  # of terms, after which no more sessions are asked: to count m
 _AT_ONCE = 100  # sessions in one question
 _COMMON = 0.02  # of the sessions: what fewer hold is rare, and not noted
 _MOST = 50_000  # terms that are noted: in a lake of few sessions every term is common
+# What the newest version of the ledger says, for each store: to read it takes as long as a search by one word.
+_READ: WeakKeyDictionary[Store, tuple[int, Mapping[str, float]]] = WeakKeyDictionary()
 _DRIFT = 0.2  # of the sessions may come or go before the sample is drawn anew
 
 
 def of(store: Store) -> Mapping[str, float]:
     """Return the share of sessions that hold a term, for each common one; empty where nobody has counted yet."""
-    note = ledger.notes(store, RARITY).get(RARITY)
+    version = read.version(store, LEDGER)
+    known = _READ.get(store)
+    if known is None or known[0] != version:
+        _READ[store] = known = version, _shares(ledger.notes(store, RARITY).get(RARITY))
+    return known[1]
+
+
+def _shares(note: JsonObject | None) -> Mapping[str, float]:
     if note is None or note["rules"] != RULES:
         return {}
     return {term: count / (note["sample"] + 2) for term, count in note["counts"].items()}
@@ -56,7 +66,7 @@ def _counted(store: Store, sessions: int) -> JsonObject:
     drawn = iter(_drawn(store))
     while size < _BYTES and (some := list(islice(drawn, _AT_ONCE))):
         held: dict[str, set[str]] = {id: set() for id in some}
-        here = predicate.all_of(predicate.one_of("session_id", some), "terms IS NOT NULL")
+        here = predicate.all_of(predicate.one_of("session_id", some), "searched")
         for batch in read.batches(store, MESSAGES, ["session_id", "terms"], here):
             for id, terms in zip(batch["session_id"].to_pylist(), batch["terms"].to_pylist(), strict=True):
                 held[id].update(terms.split())

@@ -30,7 +30,7 @@ from tests.operations.invented import said, session
 
 CLAUDE, CODEX = (ROOT / "adapters" / client / "fixtures" for client in ("claude_code", "codex"))
 TOURS = [next((client / "tour").rglob("*.jsonl")) for client in (CLAUDE, CODEX)]
-DERIVED = ("terms", "labels", "agent", "rules")
+DERIVED = ("terms", "labels", "agent", "rules", "searched")
 
 
 @pytest.fixture

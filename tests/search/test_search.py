@@ -16,7 +16,9 @@ from pond.config.load import load
 from pond.diagnostics.diagnostic import UsageError
 from pond.lake.optimize import optimize
 from pond.operations.failing import RequestError
+from pond.search.candidates import SEARCHABLE
 from pond.sessions.lake import opened
+from pond.sessions.tables import MESSAGES
 from pond.types import Event, SearchResponse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -217,3 +219,12 @@ def test_no_query_raises_but_for_a_condition(lake: pond.Lake, query: str) -> Non
 
 def test_a_huge_query_is_answered(lake: pond.Lake) -> None:
     assert best(lake.search("prune_branch " + "unheard-of words " * 6000)) == "orchard-1"
+
+
+def test_messages_are_counted_by_indexes_alone(tmp_path: Path) -> None:
+    pond.Lake(tmp_path / "lake").ingest_events(events(SAID))
+    store = opened(load({"lake": str(tmp_path / "lake")}))
+    optimize(store, timedelta(0))
+    plan = store.handle(MESSAGES).scanner(columns=["id"], filter=f"agent IS NULL AND {SEARCHABLE}").explain_plan()
+    assert "searched_bitmap" in plan
+    assert "terms" not in plan
