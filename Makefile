@@ -13,10 +13,10 @@ step = @printf '%-12s' '$(1)'; \
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check-format check-lint check-types check-layers check-generated check-golden check-tests \
-  generate format bench against soak fuzz stories torture mutate clients lock clean
+  generate format bench bench-search against soak fuzz stories torture mutate clients lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(READY) ## Store the bundled sessions in a scratch lake, list and search them, show one, restore it and take it to another client
 	@set -e; PATH="$(CURDIR)/$(BIN):$$PATH"; out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; \
@@ -70,6 +70,9 @@ format: $(READY) ## Lay out the code and mend what the linter can mend
 
 bench: $(READY) ## Measure speed, memory and size; prints a table (BENCH=--full: on a lake of 2 GB)
 	@$(BIN)/python -m tests.bench $(BENCH)
+
+bench-search: $(READY) ## Measure how fast and how well search finds (BENCH=--full: among a million messages)
+	@$(BIN)/python -m tests.bench.search $(BENCH)
 
 against: $(READY) ## Measure convert and ingest against another revision, in turns: make against REV=v1 (minutes)
 	@$(BIN)/python -m tests.bench.against $(REV) $(ARGS)

@@ -28,7 +28,7 @@ Progress = Callable[[int, int], None]  # messages done, and of how many
 _WAITS = f"rules IS NULL OR rules <> {RULES}"
 _ROWS = 10_000  # of waiting messages, whose sessions are derived together
 _SESSIONS = 500  # in one question
-_COLUMNS = ("session_id", "id", "terms", "labels", "agent", "rules")
+_COLUMNS = ("session_id", "id", "terms", "labels", "agent", "rules", "searched")
 _SCHEMA = pa.schema([MESSAGES.schema.field(name) for name in _COLUMNS])
 # Of the results only those that failed matter. What the texts within them hold is quoted there, or checked afterwards.
 _TELLING = "(type IN ('tool_call', 'file') OR (type = 'tool_result' AND contains(variant_data, '\"is_failure\":true')))"
@@ -120,7 +120,7 @@ def _corrections(store: Store, sessions: dict[str, _Waiting]) -> Iterator[JsonOb
     found: dict[str, dict[str, _Message]] = {id: {} for id in sessions}
     for batch in read.batches(store, MESSAGES, [*_COLUMNS, "position", "role", "search_text"], where):
         for row in batch.to_pylist():
-            row["searched"] = row["search_text"] is not None
+            row["said"] = row["search_text"] is not None
             if (text := row.pop("search_text")) is not None and row["rules"] != RULES:
                 row["new terms"] = terms(text)
             found[row["session_id"]][row["id"]] = _Message(row)
@@ -165,7 +165,7 @@ def _changed(messages: Iterable[_Message], agents: _Agents) -> Iterator[JsonObje
     turn, turns = Turn(), []
     for message in ordered:
         row = message.row
-        if row["position"] < LAST and row["role"] == "user" and row["searched"]:
+        if row["position"] < LAST and row["role"] == "user" and row["said"]:
             turn = Turn()
         own = turn if row["position"] < LAST else Turn()
         message.parts.sort(key=lambda each: each[0])
@@ -174,8 +174,8 @@ def _changed(messages: Iterable[_Message], agents: _Agents) -> Iterator[JsonObje
         turns.append(own)
     for message, own in zip(ordered, turns, strict=True):
         row = message.row
-        labels = [*own.labels, *held(part for _, part in message.parts)] if row["searched"] else None
-        made = row.get("new terms", row["terms"]) if row["searched"] else None
-        now = {"terms": made, "labels": labels, "agent": agents.of(row), "rules": RULES}
+        labels = [*own.labels, *held(part for _, part in message.parts)] if row["said"] else None
+        made = row.get("new terms", row["terms"]) if row["said"] else None
+        now = {"terms": made, "labels": labels, "agent": agents.of(row), "rules": RULES, "searched": row["said"]}
         if any(row[name] != value for name, value in now.items()):
             yield {"session_id": row["session_id"], "id": row["id"], **now}

@@ -49,7 +49,7 @@ def search(service: Service, request: SearchRequest) -> SearchResponse:
     explain = request.get("explain", False)
     # A session is stored after its messages: what is pinned first is complete in what is pinned later.
     sessions, ledger = read.Pinned(store, SESSIONS, place.sessions), read.Pinned(store, LEDGER, place.ledger)
-    found = run(store, query.words, wanted, rarity.of(ledger), place.messages, explain=explain)
+    found = run(store, query.words, wanted, rarity.of(store, ledger), place.messages, explain=explain)
     place = replace(place, messages=found.version, sessions=sessions.version, ledger=ledger.version)
     least = filters.get("min_score", 0.0)
     found.results = _of_stored(

@@ -6,7 +6,7 @@ vectors can be another: ranking takes any number of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,16 +22,16 @@ from pond.substrate.store import Store
 
 POOL = 150  # candidates that are scored again: fewer lose answers, more gain none (decision 0026)
 _FEW = 10  # candidates that are too few: the common words of the query are asked for, too
-_COLUMNS = ("session_id", "id", "position", "role", "timestamp", "timestamp_text", "search_text")
+CANDIDATE = ("session_id", "id", "role", "timestamp", "timestamp_text", "search_text")  # what is read of each
 
 
 @dataclass(slots=True)
 class Candidate:
     """A message in the pool, with its stored ids, and how well each arm says it fits: 0 where it did not find it."""
 
+    row: int  # its row id
     session_id: str
     id: str
-    position: int
     role: str
     micros: int | None  # the time, and its own spelling where it has one
     time_text: str | None
@@ -103,58 +103,63 @@ class Snapshot:
 
     def _allowed(self, query: Any, where: str | None, wanted: Wanted) -> tuple[list[Candidate], bool]:
         limit = POOL * (2 if wanted.phrases or wanted.without else 1)
-        rows = _rows(self._messages.rows([*_COLUMNS, "_score"], where, limit=limit, full_text_query=query))
+        rows = _rows(
+            self._messages.rows([*CANDIDATE, "_score"], where, limit=limit, row_ids=True, full_text_query=query)
+        )
         found = [_candidate(row, {FULL_TEXT: row["_score"]}) for row in rows if wanted.allows(row["search_text"])]
         found.sort(key=lambda each: (-each.arms[FULL_TEXT], each.key))
         return found[:POOL], len(rows) == limit
 
     def newest(self, wanted: Wanted) -> tuple[list[Candidate], bool]:
         """Return the newest messages that come into question, for a search that names no word."""
-        rows = _rows(self._messages.rows(_COLUMNS, wanted.shown, order=[read.descending("timestamp")], limit=POOL))
+        rows = _rows(
+            self._messages.rows(CANDIDATE, wanted.shown, order=[read.descending("timestamp")], limit=POOL, row_ids=True)
+        )
         return [_candidate(row, {}) for row in rows if wanted.allows(row["search_text"])], len(rows) == POOL
 
     def plan(self, sought: Sought, wanted: Wanted) -> str:
         """Return how Lance answers the question for candidates."""
         if not sought.words:
-            return self._messages.plan(_COLUMNS, wanted.shown, order=[read.descending("timestamp")], limit=POOL)
+            return self._messages.plan(CANDIDATE, wanted.shown, order=[read.descending("timestamp")], limit=POOL)
         query = fulltext.full_text(TERMS, sought.terms, phrases.conditions(wanted.phrases))
-        return self._messages.plan([*_COLUMNS, "_score"], wanted.where, limit=POOL, full_text_query=query)
+        return self._messages.plan([*CANDIDATE, "_score"], wanted.where, limit=POOL, full_text_query=query)
 
-    def neighbours(self, best: Iterable[Candidate], wanted: Wanted) -> tuple[list[Candidate], dict[str, list[str]]]:
-        """Return the messages beside these, and the order of all messages with a text in the sessions of these."""
-        near = {candidate.key for candidate in best}
-        here = predicate.one_of("session_id", sorted({session for session, _ in near}))
-        where = predicate.all_of(here, wanted.where, SEARCHABLE)
-        rows = self._messages.rows(("session_id", "id", "position"), where).to_pylist()
-        rows.sort(key=lambda row: (row["session_id"], row["position"], row["id"]))
-        order: dict[str, list[str]] = {}
-        positions: dict[tuple[str, str], int] = {}
-        for row in rows:
-            order.setdefault(row["session_id"], []).append(row["id"])
-            positions[row["session_id"], row["id"]] = row["position"]
-        beside = {
-            (session, ids[other])
-            for session, ids in order.items()
-            for at, id in enumerate(ids)
-            if (session, id) in near
-            for other in (at - 1, at + 1)
-            if 0 <= other < len(ids) and (session, ids[other]) not in near
-        }
-        return self._read(sorted(beside), positions), order
+    def neighbours(
+        self, pool: Sequence[Candidate], closest: int, wanted: Wanted
+    ) -> tuple[list[Candidate], dict[str, list[str]]]:
+        """Return the messages beside the first of a pool, and the order of the messages in the sessions of these.
 
-    def _read(self, keys: Sequence[tuple[str, str]], positions: dict[tuple[str, str], int]) -> list[Candidate]:
-        if not keys:
+        Ids are read of messages beside only: of a long session, all others stand in the order without a name.
+        """
+        ids = {candidate.row: candidate.id for candidate in pool}
+        sessions = sorted({candidate.session_id for candidate in pool[:closest]})
+        where = predicate.all_of(predicate.one_of("session_id", sessions), wanted.where, SEARCHABLE)
+        table = self._messages.rows(("session_id", "position"), where, row_ids=True)
+        rows: dict[str, list[int]] = {}
+        for session, _, row in sorted(zip(*(column.to_pylist() for column in table.columns), strict=True)):
+            rows.setdefault(session, []).append(row)
+        near = {candidate.row for candidate in pool[:closest]}
+        found = self._read({row for each in rows.values() for row in _beside(each, near)} - ids.keys())
+        ids |= {candidate.row: candidate.id for candidate in found}
+        return found, {session: [ids.get(row, "") for row in each] for session, each in rows.items()}
+
+    def _read(self, rows: Collection[int]) -> list[Candidate]:
+        if not rows:
             return []
-        here = predicate.one_of("session_id", sorted({session for session, _ in keys}))
-        at = f"position IN ({', '.join(map(str, sorted({positions[key] for key in keys})))})"
-        rows = _rows(self._messages.rows(_COLUMNS, predicate.all_of(here, at)))
-        wanted = set(keys)
-        return [_candidate(row, {}, beside=True) for row in rows if (row["session_id"], row["id"]) in wanted]
+        found = _rows(self._messages.rows(CANDIDATE, read.taking(rows), row_ids=True))
+        return [_candidate(row, {}, beside=True) for row in found]
+
+
+def _beside(rows: Sequence[int], near: Collection[int]) -> Iterator[int]:
+    """Yield what stands before and after those that are near."""
+    for at, row in enumerate(rows):
+        if row in near:
+            yield from rows[max(at - 1, 0) : at + 2]
 
 
 TERMS = "terms"
 FULL_TEXT = "full text"
-SEARCHABLE = f"{TERMS} IS NOT NULL"
+SEARCHABLE = "searched"
 _BY_COMMON_WORDS = 1e-3  # of a score: who is found by common words alone stands behind all others
 
 
@@ -164,6 +169,6 @@ def _rows(table: pa.Table) -> list[JsonObject]:
 
 def _candidate(row: JsonObject, arms: dict[str, float], *, beside: bool = False) -> Candidate:
     return Candidate(
-        row["session_id"], row["id"], row["position"], row["role"], row["timestamp"], row["timestamp_text"],
+        row[read.ROW], row["session_id"], row["id"], row["role"], row["timestamp"], row["timestamp_text"],
         row["search_text"], arms, beside,
     )  # fmt: skip

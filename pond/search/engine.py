@@ -44,10 +44,8 @@ def search(
         return found
     pool, found.more = snapshot.full_text(target, wanted)
     found.surroundings = surroundings_count(pool)
-    matched = {candidate.key for candidate in pool}
-    beside, order = snapshot.neighbours(pool[:_CLOSEST], wanted)
-    pool = pool + [candidate for candidate in beside if candidate.key not in matched]
-    scored = ranked(pool, order, target)
+    beside, order = snapshot.neighbours(pool, _CLOSEST, wanted)
+    scored = ranked([*pool, *beside], order, target)
     found.results = once([each for each in scored if wanted.allows(each.candidate.text)])
     return found
 
@@ -55,6 +53,6 @@ def search(
 def _by_time(newest: Sequence[Candidate]) -> list[Scored]:
     count = len(newest)
     return [
-        Scored(each, Passage(0, "", (), 0), 1.0, 1.0, score=(count - at) / count, match=1.0)
+        Scored(each, Passage(0, "", ()), 1.0, 1.0, score=(count - at) / count, match=1.0)
         for at, each in enumerate(newest)
     ]

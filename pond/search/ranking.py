@@ -102,7 +102,7 @@ def _covered(
     for at in range(1, len(row) - 1):
         said = row[at]
         for near in (row[at - 1], row[at + 1]):
-            if near:
+            if any(near):
                 said = tuple(max(here, _TOUCHING * there) for here, there in zip(said, near, strict=True))
         shares.append(sum(weight * met for weight, met in zip(sought.weights, said, strict=True)) / total)
     return shares

@@ -35,7 +35,12 @@ SESSIONS = Table(
         pa.field("ingested_at", _TIME),
     ),
     version=VERSION,
-    indexes=(Index("parent_session_id", "BTREE"), Index("source_agent", "BITMAP"), Index("project", "BITMAP")),
+    indexes=(
+        Index("id", "BTREE"),
+        Index("parent_session_id", "BTREE"),
+        Index("source_agent", "BITMAP"),
+        Index("project", "BITMAP"),
+    ),
 )
 
 # The terms are made by us, for every language alike (search-language-neutral-index): the index takes them as they are.
@@ -67,6 +72,7 @@ MESSAGES = Table(
         labels("labels"),
         _text("agent"),
         pa.field("rules", pa.int32()),
+        pa.field("searched", pa.bool_()),  # whether it has terms: those themselves are far too much to count by
     ),
     version=VERSION,
     # No index on time: at a million rows a wide range is answered faster without one.
@@ -76,11 +82,14 @@ MESSAGES = Table(
         Index("source_agent", "BITMAP"),
         Index("project", "BITMAP"),
         Index("agent", "BITMAP"),
+        Index("searched", "BITMAP"),
         Index("labels", "LABEL_LIST"),
         Index("terms", "INVERTED", _WORDS),
     ),
     retired=("search_text_inverted",),
-    derived=frozenset(("search_text", "title", "vector", "embedding_model", "terms", "labels", "agent", "rules")),
+    derived=frozenset(
+        ("search_text", "title", "vector", "embedding_model", "terms", "labels", "agent", "rules", "searched")
+    ),
 )
 
 PARTS = Table(

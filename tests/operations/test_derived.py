@@ -31,7 +31,7 @@ from tests.operations.invented import said, session
 
 CLAUDE, CODEX = (ROOT / "adapters" / client / "fixtures" for client in ("claude_code", "codex"))
 TOURS = [next((client / "tour").rglob("*.jsonl")) for client in (CLAUDE, CODEX)]
-DERIVED = ("terms", "labels", "agent", "rules")
+DERIVED = ("terms", "labels", "agent", "rules", "searched")
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def _agents(there: Store) -> dict[str, str | None]:
 
 
 def _shares(there: Store) -> Mapping[str, float]:
-    return rarity.of(read.Pinned(there, LEDGER))
+    return rarity.of(there, read.Pinned(there, LEDGER))
 
 
 def _spoil(there: Store, **values: int | str) -> None:

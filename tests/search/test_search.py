@@ -14,8 +14,10 @@ from pond.config.load import load
 from pond.diagnostics.diagnostic import UsageError
 from pond.lake.optimize import optimize
 from pond.operations.failing import RequestError
+from pond.search.candidates import SEARCHABLE
 from pond.sessions.lake import opened
 from pond.sessions.rows import Rows
+from pond.sessions.tables import MESSAGES
 from pond.sessions.writing import write_rows
 from pond.types import Event, SearchResponse
 from tests.lake.build import tables
@@ -271,3 +273,12 @@ def test_python_refuses_what_the_wire_refuses(lake: pond.Lake, wrong: dict[str, 
 
 def test_a_huge_query_is_answered(lake: pond.Lake) -> None:
     assert best(lake.search("prune_branch " + "unheard-of words " * 6000)) == "orchard-1"
+
+
+def test_messages_are_counted_by_indexes_alone(tmp_path: Path) -> None:
+    pond.Lake(tmp_path / "lake").ingest_events(events(SAID))
+    store = opened(load({"lake": str(tmp_path / "lake")}))
+    optimize(store, timedelta(0))
+    plan = store.handle(MESSAGES).scanner(columns=["id"], filter=f"agent IS NULL AND {SEARCHABLE}").explain_plan()
+    assert "searched_bitmap" in plan
+    assert "terms" not in plan

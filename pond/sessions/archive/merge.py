@@ -93,7 +93,7 @@ def _taken(
 
 def _underived(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Return messages as ones that have to be derived anew: the lake may hold other messages of their turns."""
-    for name in ("terms", "labels", "agent", "rules"):
+    for name in ("terms", "labels", "agent", "rules", "searched"):
         field = rows.schema.field(name)
         rows = rows.set_column(rows.schema.get_field_index(name), field, pa.nulls(rows.num_rows, field.type))
     return rows
