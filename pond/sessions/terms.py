@@ -58,6 +58,16 @@ def is_dense(word: str) -> bool:
     return _IS_DENSE.match(word) is not None
 
 
+def ending(word: str) -> str:
+    """Return the term of how a word ends."""
+    return f"~{word[-_END:]}"
+
+
+def may_end_a_compound(word: str) -> bool:
+    """Tell whether a word is too short to be found by its end, and long enough to be the end of a compound."""
+    return _END <= len(word) < _LONG and not is_dense(word)
+
+
 def without_diacritics(word: str) -> str:
     """Return a word in plain Latin letters, where it is written in Latin letters."""
     if word.isascii():
@@ -91,7 +101,7 @@ def _piece_terms(piece: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
             if len(word) > _BEGINNING:
                 others.append(word[:_BEGINNING])
                 if len(word) >= _LONG:
-                    others.append(f"~{word[-_END:]}")
+                    others.append(ending(word))
             if before:
                 others.append(f"{before}{word}")
             if (plain := without_diacritics(word)) != word:
@@ -107,7 +117,7 @@ def _plain_word_terms(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (word,), ()
     if len(word) < _LONG:
         return (word,), (word[:_BEGINNING],)
-    return (word,), (word[:_BEGINNING], f"~{word[-_END:]}")
+    return (word,), (word[:_BEGINNING], ending(word))
 
 
 class _Pieces(dict[str, tuple[str, str]]):

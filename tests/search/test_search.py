@@ -78,7 +78,7 @@ def best(found: SearchResponse) -> str:
     [
         ("prune_branch", "orchard-1"), ("pruneBranch", "orchard-1"), ("prune branch", "orchard-1"),
         ("HTTPError", "orchard-2"), ("http error", "orchard-2"), ("src/orchard/prune.py:42", "orchard-1"),
-        ("how to cut apple tree", "orchard-0"), ("认证失败", "harbour-2"), ("Berechtigungsprüfung", "harbour-3"),
+        ("how to cut apple tree", "orchard-0"), ("认证失败", "harbour-2"), ("Berechtigungsprüfung", "harbour-3"), ("Prüfung", "harbour-3"),
         ("duong pho ha noi", "harbour-3"), ("đường phố hà nội", "harbour-3"), ("moor", "harbour-0"),
         ("cone grade six", "kiln-1"),
     ],
@@ -230,6 +230,16 @@ def test_only_what_matched_itself_is_counted(lake: pond.Lake) -> None:
     assert len(found["hits"]) > 1  # a neighbour may be the answer, and is shown
     assert found["matched_messages"] == 1
     assert [session["matched_messages"] for session in found["sessions"]] == [1]
+
+
+def test_a_neighbour_stands_behind_what_was_found(tmp_path: Path) -> None:
+    said = [("user", "kiln hot"), ("assistant", "Good. Wear the long gloves and stand back, then. " * 5)]
+    lake = pond.Lake(tmp_path / "lake")
+    lake.ingest_events(
+        events({"a": said, "b": [("user", "Hot soup for lunch.")], "c": [("user", "The oven is cold.")]})
+    )
+    found = [hit["message_id"] for hit in lake.search("kiln hot")["hits"]]
+    assert found.index("a-0") < found.index("a-1")
 
 
 def test_the_order_does_not_change_the_totals(lake: pond.Lake) -> None:
