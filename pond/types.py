@@ -206,6 +206,22 @@ class IngestedSession(TypedDict):
 Count: TypeAlias = int
 
 
+class SqlRequest(TypedDict, closed=True):
+    """Runs one read-only SQL query over the tables `sessions`, `messages` and `parts`. Sent to `POST /v1/sql`, or as the tool `pond_sql_query`."""
+
+    protocol_version: ProtocolVersion
+    namespace: NotRequired[Namespace]
+    query: str
+    limit: NotRequired[int]
+
+
+class SqlColumn(TypedDict):
+    """A column of a result."""
+
+    name: str
+    type: str
+
+
 class StatsRequest(TypedDict, closed=True):
     """Asks what the lake holds and how it stands. Sent to `GET /v1/stats`, or read as the resource `stats://pond`."""
 
@@ -310,6 +326,15 @@ class SearchExplanation(TypedDict):
     plan: str
     hits: list[HitExplanation]
     sessions: list[float]
+
+
+class SqlResponse(TypedDict):
+    """The rows of a query."""
+
+    columns: list[SqlColumn]
+    rows: list[dict[str, JsonValue]]
+    more: bool
+    hint: NotRequired[str]
 
 
 class TableStats(TypedDict):

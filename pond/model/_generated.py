@@ -593,6 +593,47 @@ class IngestedSession(Strict):
 Count = TypeAliasType("Count", Annotated[int, Field(description="How many of something there are.", ge=0)])
 
 
+class SqlRequest(Strict):
+    """Runs one read-only SQL query over the tables `sessions`, `messages` and `parts`. Sent to `POST /v1/sql`, or as the tool `pond_sql_query`."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    protocol_version: Annotated[
+        ProtocolVersion,
+        Field(description="The protocol version the request is written for."),
+    ]
+    namespace: Annotated[Namespace | MISSING, Field(description="The tenant the request is for.")] = MISSING
+    query: Annotated[
+        str,
+        Field(
+            description="One SELECT or WITH query in DuckDB's dialect, or EXPLAIN or EXPLAIN ANALYZE before one.",
+            min_length=1,
+        ),
+    ]
+    limit: Annotated[
+        int | MISSING,
+        Field(
+            description="How many rows to return at most; 100 where the request does not say.",
+            ge=1,
+            le=1000,
+        ),
+    ] = MISSING
+
+
+class SqlColumn(Strict):
+    """A column of a result."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    name: Annotated[
+        str,
+        Field(description="Its name; of two columns with the same one, the second is given another."),
+    ]
+    type: Annotated[str, Field(description="The Arrow type of its values.", min_length=1)]
+
+
 class StatsRequest(Strict):
     """Asks what the lake holds and how it stands. Sent to `GET /v1/stats`, or read as the resource `stats://pond`."""
 
@@ -881,6 +922,29 @@ class SearchExplanation(Strict):
         list[float],
         Field(description="What ranked each of the `sessions`, in their order: its best messages together."),
     ]
+
+
+class SqlResponse(Strict):
+    """The rows of a query."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    columns: Annotated[list[SqlColumn], Field(description="The columns, in order.")]
+    rows: Annotated[
+        list[dict[str, JsonValue]],
+        Field(
+            description="The rows: a value for each column, by its name. Times are RFC 3339 in UTC; a number that JSON cannot hold exactly is a text."
+        ),
+    ]
+    more: Annotated[bool, Field(description="Whether there are further rows.")]
+    hint: Annotated[
+        str | MISSING,
+        Field(
+            description="How to get the rows that follow; absent where there are none.",
+            min_length=1,
+        ),
+    ] = MISSING
 
 
 class TableStats(Strict):
