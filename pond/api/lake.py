@@ -22,6 +22,7 @@ from pond.operations.listing import list_sessions
 from pond.operations.restore import RestoreRequest, restore
 from pond.operations.search import search as run_search
 from pond.operations.service import Service
+from pond.operations.sql import Result
 from pond.operations.stats import stats as run_stats
 from pond.operations.sync import Synced, SyncRequest, ingest_files, sync
 
@@ -165,6 +166,13 @@ class Lake:
         if cursor is not None:
             request["cursor"] = cursor
         return run_search(self._service, search_request(request))
+
+    def sql(self, query: str, *, limit: int | None = None) -> pa.Table:
+        """Return the rows of one read-only SQL query over `sessions`, `messages` and `parts`, as Arrow; all of them."""
+        import pyarrow as pa
+
+        result = Result(self._service, query, rows=limit)
+        return pa.Table.from_batches(list(result), result.schema)
 
     # --- in ---
 
