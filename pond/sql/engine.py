@@ -50,14 +50,27 @@ class Limits:
     threads: int
 
 
+def closed(limits: Limits) -> duckdb.DuckDBPyConnection:
+    """Return a new DuckDB that reaches nothing outside of itself and what is registered with it."""
+    config = {**_CONFIG, "memory_limit": f"{limits.megabytes}MB", "threads": limits.threads}
+    database = duckdb.connect(config=config)
+    database.execute("SET TimeZone = 'UTC'")
+    return database
+
+
+def opened(store: Store) -> dict[str, Exposed]:
+    """Return the tables of a lake as they stand at one moment, by name."""
+    return {
+        name: Exposed(store, view.table, view.names, view.json, mended(view.json)) for name, view in views().items()
+    }
+
+
 class Engine:
     """One DuckDB for a process; each query has a connection of its own."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        config = {**_CONFIG, "memory_limit": f"{limits.megabytes}MB", "threads": limits.threads}
-        self._database = duckdb.connect(config=config)
-        self._database.execute("SET TimeZone = 'UTC'")
+        self._database = closed(limits)
         self._database.register(searching.TABLE, searching.EMPTY)
         self._database.execute(_SEARCH)
         for statement in _LOCK:
@@ -88,13 +101,11 @@ class Engine:
                     yield from _batches(found.to_arrow_reader(_BATCH))
 
     def _open(self, connection: duckdb.DuckDBPyConnection, store: Store, query: Query) -> None:
-        opened = {
-            name: Exposed(store, view.table, view.names, view.json, mended(view.json)) for name, view in views().items()
-        }
-        for name in query.tables & opened.keys():
-            connection.register(name, opened[name])
+        tables = opened(store)
+        for name in query.tables & tables.keys():
+            connection.register(name, tables[name])
         if query.searches:
-            found = searching.found(store, query.searches, opened["messages"].version)
+            found = searching.found(store, query.searches, tables["messages"].version)
             connection.register(searching.TABLE, found)
 
     @contextmanager
