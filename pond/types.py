@@ -222,11 +222,31 @@ class SqlColumn(TypedDict):
     type: str
 
 
-class StatsRequest(TypedDict, closed=True):
-    """Asks what the lake holds and how it stands. Sent to `GET /v1/stats`, or read as the resource `stats://pond`."""
+class Tokens(TypedDict):
+    """Tokens by kind. What a client does not note is 0."""
 
-    protocol_version: ProtocolVersion
-    namespace: NotRequired[Namespace]
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+    reasoning: int
+
+
+class ModelUse(TypedDict):
+    """What one model was used for."""
+
+    name: str
+    answers: int
+    sessions: int
+    tokens: Tokens
+
+
+class ToolUse(TypedDict):
+    """How often one tool was called."""
+
+    name: str
+    calls: int
+    failed: int
 
 
 class IndexStats(TypedDict):
@@ -335,6 +355,46 @@ class SqlResponse(TypedDict):
     rows: list[dict[str, JsonValue]]
     more: bool
     hint: NotRequired[str]
+
+
+class StatsRequest(TypedDict, closed=True):
+    """Asks what the lake holds and how it stands. Sent to `GET /v1/stats`, or read as the resource `stats://pond`."""
+
+    protocol_version: ProtocolVersion
+    namespace: NotRequired[Namespace]
+    activity: NotRequired[bool]
+    filters: NotRequired[SearchFilters]
+
+
+class ActivityCounts(TypedDict):
+    """The numbers of an activity."""
+
+    sessions: int
+    subagent_sessions: int
+    messages: int
+    prompts: int
+    tool_calls: int
+    failed_calls: int
+    days: int
+    first: NotRequired[Timestamp]
+    last: NotRequired[Timestamp]
+    tokens: Tokens
+
+
+class NamedCounts(TypedDict):
+    """The numbers of one client, project or month."""
+
+    name: str
+    sessions: int
+    subagent_sessions: int
+    messages: int
+    prompts: int
+    tool_calls: int
+    failed_calls: int
+    days: int
+    first: NotRequired[Timestamp]
+    last: NotRequired[Timestamp]
+    tokens: Tokens
 
 
 class TableStats(TypedDict):
@@ -543,18 +603,15 @@ class RejectedEvent(TypedDict):
     error: Error
 
 
-class StatsResponse(TypedDict):
-    """What the lake holds, and how its tables and indexes stand."""
+class Activity(TypedDict):
+    """What was done, in numbers; `docs/stats.md` defines each. Copied history counts once."""
 
-    sessions: int
-    messages: int
-    parts: int
-    clients: dict[str, Count]
-    last_ingest: NotRequired[Timestamp]
-    searchable_messages: int
-    waiting_messages: NotRequired[int]
-    embedded_messages: dict[str, Count]
-    tables: list[TableStats]
+    totals: ActivityCounts
+    clients: list[NamedCounts]
+    projects: list[NamedCounts]
+    months: list[NamedCounts]
+    models: list[ModelUse]
+    tools: list[ToolUse]
 
 
 class ErrorResponse(TypedDict):
@@ -602,6 +659,21 @@ class IngestResponse(TypedDict):
 
     sessions: list[IngestedSession]
     rejected: list[RejectedEvent]
+
+
+class StatsResponse(TypedDict):
+    """What the lake holds, and how its tables and indexes stand."""
+
+    sessions: int
+    messages: int
+    parts: int
+    clients: dict[str, Count]
+    last_ingest: NotRequired[Timestamp]
+    searchable_messages: int
+    waiting_messages: NotRequired[int]
+    embedded_messages: dict[str, Count]
+    activity: NotRequired[Activity]
+    tables: list[TableStats]
 
 
 class UserMessage(TypedDict, closed=True):

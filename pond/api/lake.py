@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         SearchRequest,
         SearchResponse,
         SessionSummary,
+        StatsRequest,
         StatsResponse,
     )
 
@@ -122,9 +123,10 @@ class Lake:
                 return
             after = page["messages"][-1]["id"]
 
-    def stats(self) -> StatsResponse:
-        """Return what the lake holds and how it stands."""
-        return run_stats(self._service, {"protocol_version": PROTOCOL})
+    def stats(self, *, filters: SearchFilters | None = None) -> StatsResponse:
+        """Return what the lake holds, how it stands, and in `activity` what was done; filters narrow the activity."""
+        request: StatsRequest = {"protocol_version": PROTOCOL, "activity": True, "filters": filters or {}}
+        return run_stats(self._service, request)
 
     def restore(
         self, *sessions: str, output: AnyPath, to: str | None = None, everything: bool = False

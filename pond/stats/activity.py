@@ -28,7 +28,10 @@ SELECT {group} AS name, count(DISTINCT session_id) FILTER (WHERE agent IS NULL A
        epoch_us(min(timestamp) FILTER (WHERE message)) AS first, epoch_us(max(timestamp) FILTER (WHERE message)) AS last
 FROM counted GROUP BY name
 """
-_CALLS = "SELECT {group} AS name, count(*) AS tool_calls, count(*) FILTER (WHERE failed) AS failed_calls FROM calls GROUP BY name"
+_CALLS = """
+SELECT {group} AS name, count(*) AS tool_calls, count(*) FILTER (WHERE failed) AS failed_calls
+FROM calls GROUP BY name
+"""
 _TOKENS = f"SELECT {{group}} AS name, {_SUMS} FROM used GROUP BY name"
 _MODELS = f"""
 SELECT coalesce(model, '') AS name, count(*) AS answers, count(DISTINCT session_id) AS sessions, {_SUMS}

@@ -81,7 +81,8 @@ WHERE NOT k.copied
 # Several records of one answer: the last of them, in the session that had it first.
 _USED = f"""
 CREATE TEMP TABLE used AS
-SELECT c.session_id, c.id, c.timestamp, c.client, c.project, c.agent, u.model, {", ".join(f"u.{name}" for name in TOKENS)}
+SELECT c.session_id, c.id, c.timestamp, c.client, c.project, c.agent, u.model,
+       {", ".join(f"u.{name}" for name in TOKENS)}
 FROM usage u
 JOIN counted c ON c.session_id = u.session_id AND c.id = u.id
 JOIN ordered o ON o.session_id = u.session_id
