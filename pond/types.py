@@ -604,7 +604,7 @@ class RejectedEvent(TypedDict):
 
 
 class Activity(TypedDict):
-    """What was done, in numbers; `docs/stats.md` defines each. Copied history counts once."""
+    """What was done, in numbers; the page about statistics defines each. Copied history counts once."""
 
     totals: ActivityCounts
     clients: list[NamedCounts]

@@ -101,8 +101,11 @@ def _summary(totals: JsonObject) -> Iterator[str]:
     yield f"messages   {totals['messages']}, of them {totals['prompts']} typed prompts"
     yield f"days       {totals['days']}{span}"
     yield f"tools      {totals['tool_calls']} calls, {totals['failed_calls']} failed"
-    yield f"tokens     {_short(tokens['input'])} in, {_short(tokens['output'])} out ({_short(tokens['reasoning'])} reasoning)"
-    yield f"cache      {_short(tokens['cache_read'])} read, {_short(tokens['cache_write'])} written"
+    sent, written, thought, read, kept = (
+        _short(tokens[name]) for name in ("input", "output", "reasoning", "cache_read", "cache_write")
+    )
+    yield f"tokens     {sent} in, {written} out ({thought} reasoning)"
+    yield f"cache      {read} read, {kept} written"
 
 
 def _counts(entry: JsonObject) -> tuple[str, ...]:

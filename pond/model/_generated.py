@@ -1529,7 +1529,7 @@ class RejectedEvent(Strict):
 
 
 class Activity(Strict):
-    """What was done, in numbers; `docs/stats.md` defines each. Copied history counts once."""
+    """What was done, in numbers; the page about statistics defines each. Copied history counts once."""
 
     model_config = ConfigDict(
         extra="allow",

@@ -70,6 +70,8 @@ def diagnosed(diagnostic: Diagnostic) -> Error:
     details: dict[str, object] = {"reason": reason, "diagnostic": diagnostic.code}
     if diagnostic.path:
         details["path"] = diagnostic.path
+    if diagnostic.help:
+        details["help"] = diagnostic.help
     if diagnostic.span and diagnostic.span.column:
         details |= {"line": diagnostic.span.line, "column": diagnostic.span.column}
     return _error(failure, diagnostic.message, details)

@@ -32,7 +32,7 @@ def sql(service: Service, request: SqlRequest) -> SqlResponse:
         "more": result.more,
     }
     if result.more:
-        response["hint"] = _hint(result.order, rows)
+        response["hint"] = _hint(result.order, rows, result.schema)
     return cast("SqlResponse", response)
 
 
@@ -71,20 +71,23 @@ class Result:
                     self.more, self.order = done["more"], [(name, down) for name, down in done["order"]]
 
 
-def _hint(order: list[tuple[str, bool]], rows: list[JsonObject]) -> str:
+def _hint(order: list[tuple[str, bool]], rows: list[JsonObject], schema: pa.Schema) -> str:
     """Return how to get what follows the last row: by the columns that the query is ordered by."""
     there = rows and order and all(name in rows[-1] and rows[-1][name] is not None for name, _ in order)
     if not there or len({down for _, down in order}) > 1:
         return (
             "order by key columns (ORDER BY timestamp, id) and ask again with WHERE (timestamp, id) > (the last "
-            "values); an export with --output csv, ndjson or parquet has all rows"
+            "values); an export has all rows"
         )
-    names, values = zip(*((name, _literal(rows[-1][name])) for name, _ in order), strict=True)
+    names, values = zip(*((name, _literal(rows[-1][name], schema.field(name).type)) for name, _ in order), strict=True)
     sign = "<" if order[0][1] else ">"
     if len(names) == 1:
         return f"for what follows add: WHERE {names[0]} {sign} {values[0]}"
     return f"for what follows add: WHERE ({', '.join(names)}) {sign} ({', '.join(values)})"
 
 
-def _literal(value: object) -> str:
-    return str(value) if isinstance(value, int | float) else "'" + str(value).replace("'", "''") + "'"
+def _literal(value: object, type: pa.DataType) -> str:
+    if isinstance(value, int | float):
+        return str(value)
+    kind = "TIMESTAMPTZ " if str(type).startswith("timestamp") else ""
+    return kind + "'" + str(value).replace("'", "''") + "'"

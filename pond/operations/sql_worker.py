@@ -36,17 +36,22 @@ class Worker:
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
         )
         self.end = weakref.finalize(self, _end, self._process)
-        self.waits = True  # it has answered everything, and can be asked again
+        self.waits = True  # it has answered everything that it was asked
         begin = {"lake": settings.lake, "namespace": settings.namespace, "storage": settings.storage}
         self._send(begin | {"sql": asdict(settings.sql)})
         self._frame(time.monotonic() + _START)
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether it has answered everything, and lives."""
+        return self.waits and self._process.poll() is None
 
     def ask(self, request: JsonObject) -> Iterator[tuple[bytes, bytes]]:
         """Yield the frames of the answer; raise the error that it holds. Who does not read all of it must `end`."""
         from pond.operations.sql_process import DONE, ERROR
 
-        self._send(request)
         self.waits = False
+        self._send(request)
         deadline = time.monotonic() + self._seconds + _GRACE
         while True:
             kind, data = self._frame(deadline)
@@ -99,8 +104,8 @@ class Workers:
     def one(self) -> Iterator[Worker]:
         """Give a worker for one query; it is used again unless the query was left unfinished."""
         with self._lock:
-            worker = self._idle.pop() if self._idle else None
-        worker = worker or Worker(self._settings)
+            idle = self._idle.pop() if self._idle else None
+        worker = idle if idle is not None and idle.can_be_asked else Worker(self._settings)
         try:
             yield worker
         finally:
@@ -108,7 +113,7 @@ class Workers:
 
     def _give_back(self, worker: Worker) -> None:
         with self._lock:
-            if worker.waits and not self._idle:
+            if worker.can_be_asked and not self._idle:
                 self._idle.append(worker)
                 return
         worker.end()

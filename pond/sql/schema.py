@@ -28,7 +28,8 @@ def _lines() -> Iterator[str]:
         yield from _table(view)
     yield ""
     yield "search('words', n)"
-    yield f"  What `pond search` finds, as a table: rank, session_id, message_id, score, match. n is {FEW}, or up to {MOST}."
+    yield "  What `pond search` finds, as a table: rank, session_id, message_id, score, match."
+    yield f"  n is how many messages at most: {FEW} where it is left out, {MOST} at most."
     yield "  The words may hold phrases and conditions, as in `pond search`."
     yield ""
     yield "Joins"
