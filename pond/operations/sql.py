@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from pond.model.json_text import JsonObject, decode_stored
@@ -53,7 +53,11 @@ class Result:
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         return self._batches
 
-    def _run(self) -> Iterator[Any]:
+    def close(self) -> None:
+        """Read no further; the process that ran the query ends."""
+        self._batches.close()
+
+    def _run(self) -> Generator[Any]:
         import pyarrow as pa
 
         from pond.operations.sql_process import BATCH, SCHEMA

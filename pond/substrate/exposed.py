@@ -15,7 +15,7 @@ from pond.substrate.table import Table
 
 Mend = Callable[[pa.RecordBatch], pa.RecordBatch]
 
-_BATCH = 1 << 14  # rows: whole columns are read, and yet a few rows of wide ones must not cost much
+_BATCH = 1 << 13  # rows: more leave the processor's cache, and a few rows of wide columns must not cost much
 
 
 class Exposed(pads.Dataset):  # type: ignore[misc]  # pyarrow has no types

@@ -51,7 +51,7 @@ def test_a_result_that_nobody_reads_to_its_end_ends_its_process(place: Path) -> 
     service = Service(Settings(lake=str(place)))
     rows = Result(service, "SELECT * FROM range(10000000)")
     next(iter(rows))
-    rows._batches.close()
+    rows.close()
     assert service.workers._idle == []
     assert _one(service) == [{"one": 1}]
     service.close()

@@ -63,8 +63,9 @@ def test_values_are_exact(service: Service) -> None:
     )["rows"]
     assert row == {
         "large": "9007199254740993", "huge": "20000000000000000000", "exact": "1.50",
-        "time": "2026-03-14T08:26:53.000001Z", "day": "2026-03-14", "nan": "nan", "times": ["2026-03-14T00:00:00.000Z"], "bytes": "6162", "nothing": None,
-        "yes": True, "same": 1, "same_1": 2, "span": "0 months 3 days 0 seconds",
+        "time": "2026-03-14T08:26:53.000001Z", "day": "2026-03-14", "nan": "nan",
+        "times": ["2026-03-14T00:00:00.000Z"], "bytes": "6162", "nothing": None, "yes": True,
+        "same": 1, "same_1": 2, "span": "0 months 3 days 0 seconds",
     }  # fmt: skip
 
 

@@ -73,6 +73,6 @@ def _output(script: Any, client: str, scenario: str) -> int:
     replies = [
         reply for turn in script["turns"] for reply in turn["replies"] if "error" not in reply or "text" in reply
     ]
-    sent = sum(reply.get("usage", {}).get("output", _OUTPUT) for reply in replies)
+    sent: int = sum(reply.get("usage", {}).get("output", _OUTPUT) for reply in replies)
     unsent = _OUTPUT * _NOT_SENT.get((client, scenario), 0)
     return sent - unsent - _NOT_NOTED.get((client, scenario), 0)
