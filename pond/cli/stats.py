@@ -2,13 +2,26 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from pond.cli.columns import room, table
 from pond.cli.config import Lake
+from pond.cli.filters import (
+    Agent,
+    Client,
+    Failed,
+    File,
+    Has,
+    Project,
+    Role,
+    Session,
+    Since,
+    Tool,
+    Until,
+    chosen,
+)
 from pond.cli.show import print_json
 from pond.cli.terminal import say
 from pond.config.load import load
@@ -19,34 +32,28 @@ from pond.operations.envelope import PROTOCOL
 from pond.operations.service import Service
 from pond.operations.stats import activity
 from pond.search.query.query import Key
-from pond.search.wire import filters_of
 
 if TYPE_CHECKING:  # shapes only
     from pond.types import StatsRequest
 
 LIMIT = 10
-_Values = list[str] | None
 _BAR, _NARROWEST_BAR, _WIDEST_BAR = "█", 8, 30
 _USUAL = 100  # columns, where there is no terminal
 _HEADS = ("sessions", "messages", "prompts", "calls", "failed", "days", "tokens in", "tokens out")
 
 
 def run(
-    client: Annotated[_Values, typer.Option("--client", metavar="CLIENT", help="Recorded by this client.")] = None,
-    project: Annotated[
-        _Values, typer.Option("--project", metavar="DIR", help="Of this project or below it; a name, or *part*.")
-    ] = None,
-    session: Annotated[_Values, typer.Option("--session", metavar="ID", help="In this session.")] = None,
-    since: Annotated[
-        str | None, typer.Option("--since", "--after", metavar="TIME", help="Not older: 2026-03-14, 12h, 7d, today.")
-    ] = None,
-    until: Annotated[str | None, typer.Option("--until", "--before", metavar="TIME", help="Older than this.")] = None,
-    role: Annotated[_Values, typer.Option("--role", metavar="ROLE", help="Messages of this role alone.")] = None,
-    tool: Annotated[_Values, typer.Option("--tool", metavar="NAME", help="In a turn that used this tool.")] = None,
-    file: Annotated[_Values, typer.Option("--file", metavar="PATH", help="In a turn that used this file.")] = None,
-    has: Annotated[_Values, typer.Option("--has", metavar="WHAT", help="With such an attachment: image, file.")] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="In a turn in which a tool failed.")] = False,
-    agent: Annotated[_Values, typer.Option("--agent", metavar="KIND", help="Of subagents of this kind.")] = None,
+    client: Client = None,
+    project: Project = None,
+    session: Session = None,
+    since: Since = None,
+    until: Until = None,
+    role: Role = None,
+    tool: Tool = None,
+    file: File = None,
+    has: Has = None,
+    failed: Failed = False,
+    agent: Agent = None,
     subagents: Annotated[
         str, typer.Option("--subagents", metavar="CHOICE", help="true counts them too, false leaves them out, only.")
     ] = "true",
@@ -56,14 +63,12 @@ def run(
 ) -> int:
     if limit < 1:
         raise UsageError(Diagnostic("usage", f"expected a limit of at least 1, found {limit}"))
-    filters = filters_of(
+    filters = chosen(
         {
-            Key.CLIENT: client or (), Key.PROJECT: project or (), Key.SESSION: session or (), Key.ROLE: role or (),
-            Key.AFTER: [since] if since is not None else (), Key.BEFORE: [until] if until is not None else (),
-            Key.TOOL: tool or (), Key.FILE: file or (), Key.HAS: has or (), Key.AGENT: agent or (),
-            Key.FAILED: ["true"] if failed else (), Key.SUBAGENTS: [subagents] if subagents != "true" else (),
-        },
-        datetime.now(UTC),
+            Key.CLIENT: client, Key.PROJECT: project, Key.SESSION: session, Key.AFTER: since, Key.BEFORE: until,
+            Key.ROLE: role, Key.TOOL: tool, Key.FILE: file, Key.HAS: has, Key.AGENT: agent, Key.FAILED: failed,
+            Key.SUBAGENTS: None if subagents == "true" else subagents,
+        }
     )  # fmt: skip
     request: StatsRequest = {"protocol_version": PROTOCOL, "filters": filters}
     found = cast(JsonObject, activity(Service(load({"lake": lake})), request))
