@@ -2,20 +2,12 @@
 
 import sys
 from collections.abc import Iterator
-<<<<<<< HEAD
-from datetime import UTC, datetime
 from itertools import islice
-=======
->>>>>>> 610f88a (refactor(cli): the options that choose messages are declared once)
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 import typer
 
 from pond.cli.config import Lake
-<<<<<<< HEAD
-from pond.cli.found import Line, session_lines, summary_lines
-from pond.cli.quick import options_of
-=======
 from pond.cli.filters import (
     Agent,
     Client,
@@ -30,8 +22,8 @@ from pond.cli.filters import (
     Until,
     chosen,
 )
-from pond.cli.found import hit_lines, session_heading, summary_lines
->>>>>>> 610f88a (refactor(cli): the options that choose messages are declared once)
+from pond.cli.found import Line, session_lines, summary_lines
+from pond.cli.quick import options_of
 from pond.cli.show import print_json
 from pond.cli.terminal import say, warn
 from pond.config.load import load

@@ -31,15 +31,19 @@ def _rows(store: Store, asked: Search, version: int) -> Iterator[dict[str, Any]]
     from pond.search.candidates import Wanted
     from pond.search.engine import search
     from pond.search.filters import filter_of
+    from pond.search.phrases import demanded
     from pond.search.query.parse import parse
     from pond.sessions import rarity
+    from pond.sessions.tables import LEDGER
+    from pond.substrate import read
 
     try:
         query = parse(asked.words, datetime.now(UTC))
-        wanted = Wanted(filter_of(store, query.conditions), query.phrases, query.without)
+        wanted = Wanted(filter_of(store, query.conditions), demanded(query), query.without)
     except UsageError as error:  # its place is one in the words, not in the query
         raise UsageError(*(replace(each, span=None, path="search") for each in error.diagnostics)) from None
-    results = search(store, query.words, wanted, rarity.of(store), version).results[: asked.count]
+    common = rarity.of(store, read.Pinned(store, LEDGER))
+    results = search(store, query.words, wanted, common, version).results[: asked.count]
     for rank, result in enumerate(results, 1):
         scored = result.scored
         yield {
