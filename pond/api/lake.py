@@ -22,6 +22,7 @@ from pond.operations.listing import list_sessions
 from pond.operations.restore import RestoreRequest, restore
 from pond.operations.search import search as run_search
 from pond.operations.service import Service
+from pond.operations.sql import Result
 from pond.operations.stats import stats as run_stats
 from pond.operations.sync import Synced, SyncRequest, ingest_files, sync
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         SearchRequest,
         SearchResponse,
         SessionSummary,
+        StatsRequest,
         StatsResponse,
     )
 
@@ -121,9 +123,10 @@ class Lake:
                 return
             after = page["messages"][-1]["id"]
 
-    def stats(self) -> StatsResponse:
-        """Return what the lake holds and how it stands."""
-        return run_stats(self._service, {"protocol_version": PROTOCOL})
+    def stats(self, *, filters: SearchFilters | None = None) -> StatsResponse:
+        """Return what the lake holds, how it stands, and in `activity` what was done; filters narrow the activity."""
+        request: StatsRequest = {"protocol_version": PROTOCOL, "activity": True, "filters": filters or {}}
+        return run_stats(self._service, request)
 
     def restore(
         self, *sessions: str, output: AnyPath, to: str | None = None, everything: bool = False
@@ -165,6 +168,13 @@ class Lake:
         if cursor is not None:
             request["cursor"] = cursor
         return run_search(self._service, search_request(request))
+
+    def sql(self, query: str, *, limit: int | None = None) -> pa.Table:
+        """Return the rows of one read-only SQL query over `sessions`, `messages` and `parts`, as Arrow; all of them."""
+        import pyarrow as pa
+
+        result = Result(self._service, query, rows=limit)
+        return pa.Table.from_batches(list(result), result.schema)
 
     # --- in ---
 

@@ -23,6 +23,11 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "ingest": ("pond.cli.ingest", "Store sessions in the lake: what is new in files of any client."),
     "search": ("pond.cli.search", "Find messages of the lake by what was said in them, the best sessions first."),
+    "sql": ("pond.cli.sql", "Run one read-only SQL query over the lake's sessions, messages and parts."),
+    "stats": (
+        "pond.cli.stats",
+        "Count sessions, messages, prompts, tools, tokens and days, by client, project, model and month.",
+    ),
     "list": ("pond.cli.listing", "List the sessions of the lake, the most recently active first; times are UTC."),
     "get": ("pond.cli.get", "Show a session of the lake, a page at a time, or one message of it."),
     "restore": (

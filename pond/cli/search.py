@@ -2,13 +2,26 @@
 
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 import typer
 
 from pond.cli.config import Lake
+from pond.cli.filters import (
+    Agent,
+    Client,
+    Failed,
+    File,
+    Has,
+    Project,
+    Role,
+    Session,
+    Since,
+    Tool,
+    Until,
+    chosen,
+)
 from pond.cli.found import Line, session_lines, summary_lines
 from pond.cli.quick import options_of
 from pond.cli.show import print_json
@@ -22,14 +35,12 @@ from pond.operations.envelope import PROTOCOL
 from pond.operations.search import LIMIT, search
 from pond.operations.service import Service
 from pond.search.query.query import Key
-from pond.search.wire import filters_of
 
 if TYPE_CHECKING:  # shapes only
     from pond.types import SearchRequest
 
 Sort = Literal["relevance", "recent"]
 SORTS: Final[tuple[Sort, ...]] = ("relevance", "recent")
-_Values = list[str] | None
 
 
 def run(
@@ -37,21 +48,17 @@ def run(
         list[str] | None,
         typer.Argument(metavar="[QUERY]...", help='Words, "exact phrases" and conditions such as role:user, after:7d.'),
     ] = None,
-    role: Annotated[_Values, typer.Option("--role", metavar="ROLE", help="user or assistant.")] = None,
-    client: Annotated[_Values, typer.Option("--client", metavar="CLIENT", help="Recorded by this client.")] = None,
-    project: Annotated[
-        _Values, typer.Option("--project", metavar="DIR", help="Of this project or below it; a name, or *part*.")
-    ] = None,
-    session: Annotated[_Values, typer.Option("--session", metavar="ID", help="In this session.")] = None,
-    since: Annotated[
-        str | None, typer.Option("--since", "--after", metavar="TIME", help="Not older: 2026-03-14, 12h, 7d, today.")
-    ] = None,
-    until: Annotated[str | None, typer.Option("--until", "--before", metavar="TIME", help="Older than this.")] = None,
-    tool: Annotated[_Values, typer.Option("--tool", metavar="NAME", help="In a turn that used this tool.")] = None,
-    file: Annotated[_Values, typer.Option("--file", metavar="PATH", help="In a turn that used this file.")] = None,
-    has: Annotated[_Values, typer.Option("--has", metavar="WHAT", help="With such an attachment: image, file.")] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="In a turn in which a tool failed.")] = False,
-    agent: Annotated[_Values, typer.Option("--agent", metavar="KIND", help="Of subagents of this kind.")] = None,
+    role: Role = None,
+    client: Client = None,
+    project: Project = None,
+    session: Session = None,
+    since: Since = None,
+    until: Until = None,
+    tool: Tool = None,
+    file: File = None,
+    has: Has = None,
+    failed: Failed = False,
+    agent: Agent = None,
     subagents: Annotated[bool, typer.Option("--subagents", help="Sessions of subagents, too.")] = False,
     sort: Annotated[
         str, typer.Option("--sort", metavar="ORDER", help="relevance, or recent: the newest of what matches well.")
@@ -66,14 +73,12 @@ def run(
     lake: Lake = None,
 ) -> int:
     text = " ".join(query or ())
-    filters = filters_of(
+    filters = chosen(
         {
-            Key.ROLE: role or (), Key.CLIENT: client or (), Key.PROJECT: project or (), Key.SESSION: session or (),
-            Key.AFTER: [since] if since is not None else (), Key.BEFORE: [until] if until is not None else (),
-            Key.TOOL: tool or (), Key.FILE: file or (), Key.HAS: has or (), Key.AGENT: agent or (),
-            Key.FAILED: ["true"] if failed else (), Key.SUBAGENTS: ["true"] if subagents else (),
-        },
-        datetime.now(UTC),
+            Key.ROLE: role, Key.CLIENT: client, Key.PROJECT: project, Key.SESSION: session, Key.AFTER: since,
+            Key.BEFORE: until, Key.TOOL: tool, Key.FILE: file, Key.HAS: has, Key.AGENT: agent, Key.FAILED: failed,
+            Key.SUBAGENTS: subagents,
+        }
     )  # fmt: skip
     if min_score is not None:
         filters["min_score"] = _share(min_score)

@@ -41,6 +41,16 @@ class Ingest:
 
 
 @dataclass(frozen=True, slots=True)
+class Sql:
+    """`[sql]`: what one query may use."""
+
+    seconds: float = field(default=30.0, metadata=_about(Number(0, 86_400), "Seconds that a query may take."))
+    memory_mb: int = field(
+        default=1024, metadata=_about(Count(64, 1_000_000), "Megabytes of memory that a query may use.")
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What holds for one run, and for each setting where its value came from."""
 
@@ -58,6 +68,7 @@ class Settings:
     )
     sync: Sync = field(default_factory=Sync)
     ingest: Ingest = field(default_factory=Ingest)
+    sql: Sql = field(default_factory=Sql)
     sources: dict[str, str] = field(default_factory=dict)
 
 

@@ -38,6 +38,11 @@ _BY_CODE: dict[str, tuple[Failure, str]] = {
     "lake-payload": (Failure.STORAGE_UNAVAILABLE, "damaged"),
     "lake-newer": (Failure.STORAGE_UNAVAILABLE, "other-version"),
     "lake-older": (Failure.STORAGE_UNAVAILABLE, "other-version"),
+    "sql-syntax": (Failure.VALIDATION_FAILED, "wrong-query"),
+    "sql-refused": (Failure.VALIDATION_FAILED, "wrong-query"),
+    "sql-unknown": (Failure.VALIDATION_FAILED, "wrong-query"),
+    "sql-failed": (Failure.VALIDATION_FAILED, "wrong-query"),
+    "sql-limit": (Failure.VALIDATION_FAILED, "query-limit"),
     "output-exists": (Failure.VALIDATION_FAILED, "file-exists"),
 }
 _UNEXPECTED = Failure.INTERNAL, "unexpected"
@@ -65,6 +70,8 @@ def diagnosed(diagnostic: Diagnostic) -> Error:
     details: dict[str, object] = {"reason": reason, "diagnostic": diagnostic.code}
     if diagnostic.path:
         details["path"] = diagnostic.path
+    if diagnostic.help:
+        details["help"] = diagnostic.help
     if diagnostic.span and diagnostic.span.column:
         details |= {"line": diagnostic.span.line, "column": diagnostic.span.column}
     return _error(failure, diagnostic.message, details)

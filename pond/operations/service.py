@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pond.config.settings import Settings
 from pond.diagnostics.failures import Failure
 from pond.operations.failing import RequestError
+from pond.operations.sql_worker import Workers
 
 if TYPE_CHECKING:  # takes a while to import; requests that are about files need none of it
     from pond.substrate.store import Store
@@ -24,6 +25,7 @@ class Service:
 
     def __init__(self, settings: Settings, environ: Mapping[str, str] = os.environ) -> None:
         self.settings, self.environ = settings, environ
+        self.workers = Workers(settings)
         self._own = threading.local()
         self._first: dict[str | None, Store] = {}
         self._lock = threading.Lock()
@@ -66,6 +68,7 @@ class Service:
             raise RequestError(Failure.NAMESPACE_UNKNOWN, "no-namespace", f"no namespace `{namespace}` here")
 
     def close(self) -> None:
-        """Let go of what this thread has open."""
+        """Let go of what this thread has open, and end the processes that ran queries."""
+        self.workers.close()
         self._own.__dict__.pop("stores", None)
         self._first.clear()

@@ -8,11 +8,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pond.config.process import Role, become
-from tests.bench import again, ingesting, processes, speed, stored, survival
+from tests.bench import again, ingesting, processes, querying, speed, stored, survival
 from tests.bench.figures import Figure, table
 from tests.bench.lakes import EVERY_DAY, FULL, Lakes
 
-LAKE = ("ingest", "ingest-rows", "ingest-memory", "ingest-again", "ingest-grown", "get", "size")
+LAKE = (
+    "ingest",
+    "ingest-rows",
+    "ingest-memory",
+    "ingest-again",
+    "ingest-grown",
+    "get",
+    "sql-join",
+    "sql-group",
+    "size",
+)
 NAMES = (*speed.DIRECTIONS, "memory", "jobs", "start-up", survival.NAME, *LAKE)
 
 
@@ -59,6 +69,8 @@ def _lake(names: Sequence[str], lakes: Lakes, rounds: int) -> list[Figure]:
         "ingest-again": lambda: again.unchanged(lakes, rounds),
         "ingest-grown": lambda: again.grown(lakes, rounds),
         "get": lambda: stored.get(lakes, rounds),
+        "sql-join": lambda: querying.join(lakes, rounds),
+        "sql-group": lambda: querying.group(lakes, rounds),
         "size": lambda: stored.size(lakes),
     }
     figures: list[Figure] = []

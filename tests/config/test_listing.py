@@ -18,6 +18,8 @@ def test_every_setting_is_listed_in_order_of_declaration(home: Home) -> None:
         "sync.paths": "none",
         "sync.interval": "2.0",
         "ingest.rows_per_commit": "20000",
+        "sql.seconds": "30.0",
+        "sql.memory_mb": "1024",
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pond.config.settings import SETTINGS, Ingest, Settings, Sync
+from pond.config.settings import SETTINGS, Ingest, Settings, Sql, Sync
 from tests.config.home import Home
 
 FULL = """\
@@ -28,6 +28,10 @@ interval = 5  # 15
 
 [ingest]
 rows_per_commit = 500
+
+[sql]
+seconds = 5
+memory_mb = 256
 """
 
 
@@ -35,7 +39,7 @@ def test_nothing_needs_to_be_set(home: Home) -> None:
     settings = home.load()
     expected = Settings(lake=f"{home.path}/.local/share/pond/lake", sources=settings.sources)
     assert settings == expected
-    assert (settings.sync, settings.ingest) == (Sync(None, (), 2.0), Ingest(20_000))
+    assert (settings.sync, settings.ingest, settings.sql) == (Sync(None, (), 2.0), Ingest(20_000), Sql(30.0, 1024))
     assert (settings.namespace, settings.storage) == (None, {})
     assert settings.sources == {each.name: "default" for each in SETTINGS.values()}
 
@@ -49,6 +53,7 @@ def test_the_file_beats_the_default(home: Home) -> None:
         storage={"allow_http": "true", "aws_region": "eu-west-1", "timeout_seconds": "30"},
         sync=Sync(("codex",), (f"{home.path}/old", f"{home.file.parent}/more"), 5.0),
         ingest=Ingest(500),
+        sql=Sql(5.0, 256),
         sources={
             "lake": "pond.toml:1",
             "namespace": "pond.toml:2",
@@ -59,6 +64,8 @@ def test_the_file_beats_the_default(home: Home) -> None:
             "sync.paths": "pond.toml:11",
             "sync.interval": "pond.toml:15",
             "ingest.rows_per_commit": "pond.toml:18",
+            "sql.seconds": "pond.toml:21",
+            "sql.memory_mb": "pond.toml:22",
         },
     )
     assert type(settings.sync.interval) is float
@@ -73,6 +80,8 @@ VARIABLES: dict[str, tuple[str, str, Any]] = {
     "POND_SYNC_PATHS": ("sync.paths", "/a,b:/c", ("/a,b", "/c")),
     "POND_SYNC_INTERVAL": ("sync.interval", "0.5", 0.5),
     "POND_INGEST_ROWS_PER_COMMIT": ("ingest.rows_per_commit", "100", 100),
+    "POND_SQL_SECONDS": ("sql.seconds", "600", 600.0),
+    "POND_SQL_MEMORY_MB": ("sql.memory_mb", "64", 64),
 }
 
 
