@@ -106,11 +106,10 @@ def _summary(totals: JsonObject) -> Iterator[str]:
     yield f"messages   {totals['messages']}, of them {totals['prompts']} typed prompts"
     yield f"days       {totals['days']}{span}"
     yield f"tools      {totals['tool_calls']} calls, {totals['failed_calls']} failed"
-    sent, written, thought, read, kept = (
-        _short(tokens[name]) for name in ("input", "output", "reasoning", "cache_read", "cache_write")
-    )
+    sent, written = _tokens(totals)
+    fresh, thought, read, kept = (_short(tokens[name]) for name in ("input", "reasoning", "cache_read", "cache_write"))
     yield f"tokens     {sent} in, {written} out ({thought} reasoning)"
-    yield f"cache      {read} read, {kept} written"
+    yield f"  in       {read} from a cache, {kept} put into it, {fresh} neither"
 
 
 def _counts(entry: JsonObject) -> tuple[str, ...]:
