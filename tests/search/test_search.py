@@ -78,7 +78,8 @@ def best(found: SearchResponse) -> str:
     [
         ("prune_branch", "orchard-1"), ("pruneBranch", "orchard-1"), ("prune branch", "orchard-1"),
         ("HTTPError", "orchard-2"), ("http error", "orchard-2"), ("src/orchard/prune.py:42", "orchard-1"),
-        ("how to cut apple tree", "orchard-0"), ("认证失败", "harbour-2"), ("Berechtigungsprüfung", "harbour-3"), ("Prüfung", "harbour-3"),
+        ("how to cut apple tree", "orchard-0"), ("认证失败", "harbour-2"), ("Berechtigungsprüfung", "harbour-3"),
+        ("Prüfung", "harbour-3"),
         ("duong pho ha noi", "harbour-3"), ("đường phố hà nội", "harbour-3"), ("moor", "harbour-0"),
         ("cone grade six", "kiln-1"),
     ],
