@@ -38,6 +38,8 @@ _BY_CODE: dict[str, tuple[Failure, str]] = {
     "lake-payload": (Failure.STORAGE_UNAVAILABLE, "damaged"),
     "lake-newer": (Failure.STORAGE_UNAVAILABLE, "other-version"),
     "lake-older": (Failure.STORAGE_UNAVAILABLE, "other-version"),
+    "model-unknown": (Failure.NOT_FOUND, "no-such-id"),
+    "model-exists": (Failure.VALIDATION_FAILED, "file-exists"),
     "output-exists": (Failure.VALIDATION_FAILED, "file-exists"),
 }
 _UNEXPECTED = Failure.INTERNAL, "unexpected"
