@@ -10,10 +10,10 @@ import pyarrow as pa
 from pond.sessions.tables import MESSAGES, PARTS, SESSIONS
 from pond.substrate.table import Table
 
-# Embeddings, search terms and payloads are large and no use in a result; the others are pond's own bookkeeping.
-_HIDDEN = frozenset(("vector", "terms", "data", "payloads", "rules", "searched", "timestamp_text", "created_at_text"))
 JSON = ("options", "variant_data")
 
+# What is not described here is not shown: embeddings, search terms and payloads are large and no use in a result, other
+# columns are pond's own bookkeeping, and a new one waits until somebody says what it means.
 _MEANING = {
     ("sessions", "id"): "the session",
     ("sessions", "parent_session_id"): "the session it was spawned or forked from",
@@ -93,7 +93,7 @@ def _columns(table: Table) -> tuple[Column, ...]:
     return tuple(
         Column(field.name, _type(field), field.name in indexed, _MEANING[table.name, field.name])
         for field in table.columns
-        if field.name not in _HIDDEN
+        if (table.name, field.name) in _MEANING
     )
 
 
