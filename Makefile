@@ -4,6 +4,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 READY  := .venv/.ready
 LOCK   := requirements.lock
+MODEL  := .models/minilm-l6-int8/pond-model.json
 UV     := uv==0.13.7
 SPREAD := --numprocesses=auto --dist=loadfile
 
@@ -13,7 +14,7 @@ step = @printf '%-12s' '$(1)'; \
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check-format check-lint check-types check-layers check-generated check-golden check-tests \
-  generate format bench bench-search against soak fuzz stories torture mutate clients lock clean
+  generate format bench bench-search against soak fuzz stories torture mutate clients model lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,7 +57,7 @@ check-golden: $(READY)
 	  else echo FAILED; printf '%s\n' "$$out"; exit 1; fi
 # A file's tests stay together and in order (`loadfile`): they share what its fixtures have built. The last lines say how
 # many passed, what was not run, and which ten took longest.
-check-tests: $(READY)
+check-tests: $(READY) $(MODEL)
 	@printf '%-12s' tests; \
 	  if out=$$($(BIN)/pytest -q $(SPREAD) --durations=10 2>&1); then printf '%s\n' "$$out" | tail -n 1; \
 	  printf '%s\n' "$$out" | grep -E '^not run:|^[0-9.]+s (call|setup|teardown) ' || true; \
@@ -77,7 +78,7 @@ bench-search: $(READY) ## Measure how fast and how well search finds (BENCH=--fu
 against: $(READY) ## Measure convert and ingest against another revision, in turns: make against REV=v1 (minutes)
 	@$(BIN)/python -m tests.bench.against $(REV) $(ARGS)
 
-soak: $(READY) ## Run every check at full size: more examples, all cuts, all samples (long)
+soak: $(READY) $(MODEL) ## Run every check at full size: more examples, all cuts, all samples (long)
 	@POND_SOAK=1 $(BIN)/pytest -q $(SPREAD) --durations=10 --hypothesis-profile=soak $(ARGS)
 
 fuzz: $(READY) ## Run the property tests on millions of random records, then whole damaged stores, with a new seed (minutes)
@@ -98,15 +99,20 @@ mutate: $(READY) ## Flip single rules of the mappings and see whether a test not
 clients: $(READY) ## Let the real clients resume what pond wrote; fetches them once (minutes)
 	@$(BIN)/python -m tests.clients --install $(ARGS)
 
+model: $(MODEL) ## Fetch the small model that the tests embed with (17 MB)
+
 lock: ## Pin the dependencies of pyproject.toml again; UPGRADE=--upgrade takes the newest
 	$(call step,lock,$(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install -q $(UV) && \
-	  .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes \
+	  .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --extra embed --group dev --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command 'make lock' $(UPGRADE) \
 	  pyproject.toml --output-file $(LOCK))
 
 clean: ## Remove the environment and what the tools leave behind
-	@rm -rf .venv .venv-lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache mutants build dist
+	@rm -rf .venv .venv-lock .models .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache mutants build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(MODEL): tests/embed/model.lock | $(READY)
+	$(call step,model,rm -rf $(@D) && $(BIN)/python -m tests.embed.fetch && touch $@)
 
 # The stamp is older than its prerequisites after a change of dependencies only; the second time costs nothing.
 $(READY): pyproject.toml $(LOCK)
