@@ -36,6 +36,14 @@ def default_lake(environ: Mapping[str, str]) -> str:
     return str(directory / "pond" / "lake")
 
 
+def default_models(environ: Mapping[str, str]) -> str:
+    """Return where models lie if nothing else is said."""
+    directory = _base(environ, "XDG_DATA_HOME", ".local/share")
+    if directory is None:
+        raise no_home("models")
+    return str(directory / "pond" / "models")
+
+
 def no_home(what: str) -> UsageError:
     """Return the refusal for something that would lie in a home directory that is not known."""
     help = "set `HOME`, or name the place itself: `--lake`, `POND_LAKE`, `POND_CONFIG`"

@@ -43,6 +43,11 @@ def is_not_null(column: str) -> str:
     return f"{column} IS NOT NULL"
 
 
+def differs(column: str, value: str) -> str:
+    """Return a filter for rows that have another value, or none."""
+    return f"({column} IS NULL OR {column} <> {text(value)})"
+
+
 def not_before(column: str, micros: int) -> str:
     """Return a filter for times from an instant on, in microseconds from 1970."""
     return f"{column} >= {_instant(micros)}"
@@ -104,6 +109,11 @@ def _at_edge(char: str) -> bool:
 def any_of(*filters: str) -> str:
     """Return the filter that holds where one does; without any, no row meets it."""
     return " OR ".join(f"({filter})" for filter in filters) or NOTHING
+
+
+def numbered(row_ids: Iterable[int]) -> str:
+    """Return a filter for the rows with these row ids, which stay the same while rows move."""
+    return f"_rowid IN ({', '.join(map(str, row_ids))})"
 
 
 def begins_with(column: str, start: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pond.config.process import Role, become
-from tests.bench import again, ingesting, processes, querying, speed, stored, survival
+from tests.bench import again, embedding, ingesting, processes, querying, speed, stored, survival
 from tests.bench.figures import Figure, table
 from tests.bench.lakes import EVERY_DAY, FULL, Lakes
 
@@ -23,7 +23,7 @@ LAKE = (
     "sql-group",
     "size",
 )
-NAMES = (*speed.DIRECTIONS, "memory", "jobs", "start-up", survival.NAME, *LAKE)
+NAMES = (*speed.DIRECTIONS, "memory", "jobs", "start-up", survival.NAME, embedding.NAMED, *LAKE)
 
 
 def _arguments(words: list[str]) -> argparse.Namespace:
@@ -56,6 +56,8 @@ def run(options: argparse.Namespace) -> list[Figure]:
             figures += survival.survival(min(options.mb, 4), directory)
         if "start-up" in names:
             figures += processes.start_up(options.rounds)
+        if embedding.NAMED in names:
+            figures += embedding.speed(options.rounds, directory)
         figures += _lake(names, Lakes(FULL if options.full else EVERY_DAY, directory), options.rounds)
     return figures
 

@@ -20,6 +20,21 @@ def test_every_setting_is_listed_in_order_of_declaration(home: Home) -> None:
         "ingest.rows_per_commit": "20000",
         "sql.seconds": "30.0",
         "sql.memory_mb": "1024",
+        "embed.model": "off",
+        "embed.directory": "none",
+        "embed.endpoint": "none",
+        "embed.key_variable": "none",
+        "embed.timeout": "60.0",
+        "embed.dimensions": "all",
+        "embed.pooling": "the model's",
+        "embed.query_prefix": "the model's",
+        "embed.passage_prefix": "the model's",
+        "embed.max_tokens": "the model's",
+        "embed.threads": "one for each core",
+        "embed.models": "$XDG_DATA_HOME/pond/models",
+        "search.index_from": "100000",
+        "search.nprobes": "16",
+        "search.refine_factor": "2",
     }
 
 

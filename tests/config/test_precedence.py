@@ -1,12 +1,13 @@
 """A value comes from the default, the file, the variable or the flag: the last that has it; and it says so."""
 
 import pickle
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pond.config.settings import SETTINGS, Ingest, Settings, Sql, Sync
+from pond.config.settings import SETTINGS, Embed, Ingest, Search, Settings, Sql, Sync
 from tests.config.home import Home
 
 FULL = """\
@@ -32,6 +33,25 @@ rows_per_commit = 500
 [sql]
 seconds = 5
 memory_mb = 256
+
+[embed]
+model = "gte"
+directory = "~/gte"
+endpoint = "http://127.0.0.1:8080/v1/"
+key_variable = "KEY"
+timeout = 7
+dimensions = 64
+pooling = "cls"
+query_prefix = "query: "
+passage_prefix = "passage: "
+max_tokens = 100
+threads = 3
+models = "models"
+
+[search]
+index_from = 1000
+nprobes = 4
+refine_factor = 9
 """
 
 
@@ -54,6 +74,21 @@ def test_the_file_beats_the_default(home: Home) -> None:
         sync=Sync(("codex",), (f"{home.path}/old", f"{home.file.parent}/more"), 5.0),
         ingest=Ingest(500),
         sql=Sql(5.0, 256),
+        embed=Embed(
+            "gte",
+            f"{home.path}/gte",
+            "http://127.0.0.1:8080/v1",
+            "KEY",
+            7.0,
+            64,
+            "cls",
+            "query: ",
+            "passage: ",
+            100,
+            3,
+            f"{home.file.parent}/models",
+        ),
+        search=Search(1000, 4, 9),
         sources={
             "lake": "pond.toml:1",
             "namespace": "pond.toml:2",
@@ -66,6 +101,8 @@ def test_the_file_beats_the_default(home: Home) -> None:
             "ingest.rows_per_commit": "pond.toml:18",
             "sql.seconds": "pond.toml:21",
             "sql.memory_mb": "pond.toml:22",
+            **{f"embed.{each.name}": f"pond.toml:{line}" for line, each in enumerate(fields(Embed), 25)},
+            **{f"search.{each.name}": f"pond.toml:{line}" for line, each in enumerate(fields(Search), 39)},
         },
     )
     assert type(settings.sync.interval) is float
@@ -82,6 +119,21 @@ VARIABLES: dict[str, tuple[str, str, Any]] = {
     "POND_INGEST_ROWS_PER_COMMIT": ("ingest.rows_per_commit", "100", 100),
     "POND_SQL_SECONDS": ("sql.seconds", "600", 600.0),
     "POND_SQL_MEMORY_MB": ("sql.memory_mb", "64", 64),
+    "POND_EMBED_MODEL": ("embed.model", "e5", "e5"),
+    "POND_EMBED_DIRECTORY": ("embed.directory", "/m", "/m"),
+    "POND_EMBED_ENDPOINT": ("embed.endpoint", "https://h/v1", "https://h/v1"),
+    "POND_EMBED_KEY_VARIABLE": ("embed.key_variable", "OTHER", "OTHER"),
+    "POND_EMBED_TIMEOUT": ("embed.timeout", "1.5", 1.5),
+    "POND_EMBED_DIMENSIONS": ("embed.dimensions", "128", 128),
+    "POND_EMBED_POOLING": ("embed.pooling", "last", "last"),
+    "POND_EMBED_QUERY_PREFIX": ("embed.query_prefix", "q ", "q "),
+    "POND_EMBED_PASSAGE_PREFIX": ("embed.passage_prefix", "p ", "p "),
+    "POND_EMBED_MAX_TOKENS": ("embed.max_tokens", "64", 64),
+    "POND_EMBED_THREADS": ("embed.threads", "1", 1),
+    "POND_EMBED_MODELS": ("embed.models", "/models", "/models"),
+    "POND_SEARCH_INDEX_FROM": ("search.index_from", "256", 256),
+    "POND_SEARCH_NPROBES": ("search.nprobes", "1", 1),
+    "POND_SEARCH_REFINE_FACTOR": ("search.refine_factor", "1", 1),
 }
 
 
