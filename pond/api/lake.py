@@ -49,7 +49,7 @@ AnyPath = str | os.PathLike[str]
 Mode = Literal["conversational", "complete", "verbatim"]
 _PAGE = 1000  # messages or sessions asked for at once
 _TABLES = ("sessions", "messages", "parts")
-_LEFT_OUT = ("data", "vector")  # payloads and embeddings: large, and of little use in a table
+_LEFT_OUT = "data"  # payloads are large, and of little use in a table
 
 
 class Lake:
@@ -141,12 +141,14 @@ class Lake:
     def to_arrow(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Return a table (sessions, messages or parts) as Arrow; payloads and embeddings only where they are named."""
         from pond.sessions.tables import TABLES
+        from pond.sessions.vectors import with_vectors
         from pond.substrate import read
 
         if table not in _TABLES:
             raise UsageError(Diagnostic("usage", f"unknown table `{table}`", help=f"one of {', '.join(_TABLES)}"))
-        (found,) = (each for each in TABLES if each.name == table)
-        names = columns if columns is not None else [name for name in found.schema.names if name not in _LEFT_OUT]
+        (own,) = (each for each in TABLES if each.name == table)
+        found = with_vectors(self._service.reading(), own)
+        names = columns if columns is not None else [name for name in own.schema.names if name != _LEFT_OUT]
         if unknown := [name for name in names if name not in found.schema.names]:
             help = f"one of {', '.join(found.schema.names)}"
             raise UsageError(Diagnostic("usage", f"`{table}` has no column `{unknown[0]}`", help=help))

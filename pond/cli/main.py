@@ -53,6 +53,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "export": ("pond.cli.export", "Write sessions with their children to a compact archive, for `pond import`."),
     "import": ("pond.cli.import_", "Take the sessions of an archive into the lake, as far as they are new."),
     "erase": ("pond.cli.erase", "Erase sessions and their children for good, so that no sync brings them back."),
+    "model": ("pond.cli.model", "List, add, check and remove the models that messages can be embedded with."),
     "clients": ("pond.cli.clients", "List the clients pond reads and writes, versions verified and known limits."),
     "config": ("pond.cli.config", "Show the settings that hold here, and where each comes from."),
     "golden": (

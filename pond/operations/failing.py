@@ -43,6 +43,8 @@ _BY_CODE: dict[str, tuple[Failure, str]] = {
     "sql-unknown": (Failure.VALIDATION_FAILED, "wrong-query"),
     "sql-failed": (Failure.VALIDATION_FAILED, "wrong-query"),
     "sql-limit": (Failure.VALIDATION_FAILED, "query-limit"),
+    "model-unknown": (Failure.NOT_FOUND, "no-such-id"),
+    "model-exists": (Failure.VALIDATION_FAILED, "file-exists"),
     "output-exists": (Failure.VALIDATION_FAILED, "file-exists"),
 }
 _UNEXPECTED = Failure.INTERNAL, "unexpected"
