@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pond.diagnostics.diagnostic import Diagnostic, PondError
+from pond.diagnostics.diagnostic import Diagnostic
+from pond.embed.faults import EmbedError
 from pond.sessions.tables import MESSAGES, VECTORS
 from pond.substrate import predicate, read, vectors, write
 from pond.substrate.store import Store
@@ -132,7 +133,7 @@ def prepare(store: Store, label: str, dimensions: int, *, anew: bool = False) ->
     there = vectors.columns(store, MESSAGES).get(name, dimensions)
     if there != dimensions:
         what = f"model `{label}` gives {dimensions} dimensions, the lake's vectors of that name have {there}"
-        raise PondError(Diagnostic("model-dimensions", what))
+        raise EmbedError(Diagnostic("model-dimensions", what))
     vectors.add(store, MESSAGES, vectors.field(name, dimensions))
     store.made(VECTORS)
 

@@ -368,6 +368,18 @@ def test_a_broken_model_does_not_keep_a_sync_from_its_other_stages(place: Path, 
     assert done.indexes
 
 
+def test_other_dimensions_are_a_fault_of_the_stage_alone(place: Path, there: Store, server: Endpoint) -> None:
+    sync(_service(place, server), SyncRequest(only=EMBED))
+    add(there, 20, first=MESSAGES_HERE)
+    server.dimensions = 24
+    embedder.opened.cache_clear()
+    done = sync(_service(place, server), SyncRequest(skip=["import"]))
+    assert done.embedded is not None
+    assert done.embedded.fault is not None
+    assert done.embedded.fault.code == "model-dimensions"
+    assert done.indexes
+
+
 def test_force_embeds_everything_anew(place: Path, there: Store, server: Endpoint) -> None:
     service = _service(place, server)
     sync(service, SyncRequest(only=EMBED))
