@@ -10,8 +10,8 @@ import pyarrow as pa
 from pond.sessions.tables import MESSAGES, PARTS, SESSIONS
 from pond.substrate.table import Table
 
-# Embeddings, search terms and payloads are large and no use in a result; the others are pond's own bookkeeping.
-_HIDDEN = frozenset(("vector", "terms", "data", "payloads", "rules", "searched", "timestamp_text", "created_at_text"))
+# Search terms and payloads are large and no use in a result; the others are pond's own bookkeeping.
+_HIDDEN = frozenset(("terms", "data", "payloads", "rules", "searched", "timestamp_text", "created_at_text"))
 JSON = ("options", "variant_data")
 
 _MEANING = {
