@@ -35,6 +35,7 @@ class Endpoint(ThreadingHTTPServer):
         self.keys: list[str | None] = []
         self.failures = 0  # requests that are refused before one is answered
         self.texts: list[str] = []
+        self.busy = 0  # requests that are being answered, also of clients that have gone
         self.stopping = threading.Event()
 
     @property
@@ -47,6 +48,13 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
+        self.server.busy += 1
+        try:
+            self._asked()
+        finally:
+            self.server.busy -= 1
+
+    def _asked(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append(asked)
         self.server.keys.append(self.headers.get("Authorization"))

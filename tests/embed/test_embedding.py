@@ -182,6 +182,8 @@ def test_a_kill_loses_what_was_not_committed_and_nothing_else(place: Path, there
     there.forget()
     kept = staged(there) + len(embedded_ids(there, far(server)))
     assert 0 < kept < MESSAGES_HERE
+    while server.busy:
+        time.sleep(0.01)
     server.delay = 0.0
     server.texts.clear()
     done = finish(start("sync", "--only", "embed", variables=_settings(place, server)))
