@@ -18,6 +18,7 @@ from pond.sessions import terms
 _SIZE = 400  # characters of a passage; anything from 250 to 800 ranks as well (decision 0026)
 _LONG = 2000  # characters of a text that is looked at whole
 _MOST = 8  # passages of a longer text
+_CHOOSING = 16  # sought words by which these are chosen, the rarest: a pasted page over long texts stays bounded
 _BEGINNING = 4  # letters that two words must share to be taken for forms of one
 # Latin letters with diacritics, and diacritics by themselves.
 _MARKED = re.compile("[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff]")
@@ -64,7 +65,8 @@ def _promising(pieces: list[tuple[int, str]], sought: Sought) -> list[tuple[int,
     starts = list(accumulate((len(piece) + 1 for piece in lowered), initial=0))
     whole = "\n".join(lowered)  # looked through as one: most pieces of a long text hold nothing of what is sought
     promises = [0.0] * len(pieces)
-    for word, weight in zip(sought.words, sought.weights, strict=True):
+    heaviest = sorted(zip(sought.words, sought.weights, strict=True), key=lambda each: -each[1])[:_CHOOSING]
+    for word, weight in heaviest:
         at = whole.find(word[:_BEGINNING])
         while at >= 0:
             number = bisect_right(starts, at) - 1
@@ -128,4 +130,7 @@ def _likeness(word: str, alike: Mapping[str, list[str]], joined: str) -> float:
 
 def shared(one: str, other: str) -> int:
     """Return how many letters two words have in common at their beginnings."""
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    for at, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return at
+    return min(len(one), len(other))
