@@ -41,6 +41,7 @@ REASONS: dict[str, str] = {
     "erased": "The session was erased, and stays so.",
     "protocol-version": "The request is written for another protocol version; `supported` lists those spoken here.",
     "no-such-id": "No session, message or part has the id that the request names.",
+    "not-embedded": "Searching by meaning needs vectors that are not there.",
     "no-lake": "Nothing has been stored yet.",
     "no-namespace": "The namespace is not provisioned here.",
     "lost-races": "Other writers won every attempt.",
