@@ -341,17 +341,19 @@ def _check_unions(model: Model) -> None:
             at = REF_PREFIX + union.name
             seen: dict[str, str] = {}
             for member in union.members:
-                for value in _tags(model, member, union.discriminator, at):
+                for value in tags_of(model, union, member):
                     if value in seen:
                         raise SchemaError(at, f"`{seen[value]}` and `{member}` are both tagged {value!r}")
                     seen[value] = member
 
 
-def _tags(model: Model, member: str, discriminator: str, at: str) -> set[str]:
-    tags = set()
+def tags_of(model: Model, union: UnionType, member: str) -> list[str]:
+    """Return the values by which a union tells one of its members from the others."""
+    tags = []
     for variant in model.variants(member):
-        field = variant.field(discriminator)
+        field = variant.field(union.discriminator)
         if field is None or not field.required or not isinstance(field.type, Const):
-            raise SchemaError(at, f"`{variant.name}` does not carry `{discriminator}` as a required constant")
-        tags.add(field.type.value)
-    return tags
+            problem = f"`{variant.name}` does not carry `{union.discriminator}` as a required constant"
+            raise SchemaError(REF_PREFIX + union.name, problem)
+        tags.append(field.type.value)
+    return list(dict.fromkeys(tags))
