@@ -4,7 +4,7 @@ The reader accepts the subset of JSON Schema that schema/ is written in and noth
 refuses, with the place: an emitter then never meets a keyword that it would silently ignore.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -332,6 +332,18 @@ def _names_in(type_: TypeExpr) -> Iterator[str]:
             yield from _names_in(inner)
         case Primitive() | Const():
             return
+
+
+def reachable(model: Model, names: Iterable[str]) -> set[str]:
+    """Return the names of the definitions and of everything they are made of."""
+    found: set[str] = set()
+    open_ = list(names)
+    while open_:
+        name = open_.pop()
+        if name not in found:
+            found.add(name)
+            open_ += _names_used(model[name])
+    return found
 
 
 def _check_unions(model: Model) -> None:
