@@ -7,6 +7,7 @@ from pathlib import Path
 
 from codegen import (
     emit_cli,
+    emit_client,
     emit_docs,
     emit_index,
     emit_maps,
@@ -23,6 +24,7 @@ _EMITTERS = (
     emit_openapi,
     emit_typescript,
     emit_index,
+    emit_client,
     emit_types,
     emit_tables,
     emit_docs,

@@ -94,7 +94,7 @@ def failures_page(failures: Iterable[Failure], reasons: Mapping[str, str]) -> st
         "",
         *_table(
             ("code", "HTTP status", "try again"),
-            ((f"`{each.code}`", str(each.status), "yes" if each.retry else "no") for each in failures),
+            ((f"`{each.code}`", str(each.status), _again(each)) for each in failures),
         ),
         "",
         "`details.reason` says more. This list grows: whoever meets a reason that it does not know goes by the code.",
@@ -102,6 +102,10 @@ def failures_page(failures: Iterable[Failure], reasons: Mapping[str, str]) -> st
         *_table(("reason", "meaning"), ((f"`{name}`", meaning) for name, meaning in reasons.items())),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _again(failure: Failure) -> str:
+    return "once" if failure.once else "yes" if failure.retry else "no"
 
 
 def settings_page(settings: Iterable[Setting]) -> str:

@@ -840,6 +840,23 @@ CODES: dict[str, Code] = dict(
             "Name a revision that `git rev-parse` knows; fetch more history in a shallow clone.",
             "--base HEAD^ in a clone of depth one",
         ),
+        # server-: a server that a client asks
+        _code(
+            "server-refused",
+            "error",
+            "A server answered a request with an error.",
+            "The code of the error says which kind it is, and whether trying again can help.",
+            "Follow the message; `docs/reference/request-errors.md` explains the codes.",
+            "not_found: no session `7f3` here",
+        ),
+        _code(
+            "server-unreachable",
+            "error",
+            "No pond server answered at this address.",
+            "A request is tried again a few times before it is given up.",
+            "See that `pond serve` runs there, and that nothing else answers in its place.",
+            "connection refused",
+        ),
         # schema-: the published schemas
         _code(
             "schema-broken",

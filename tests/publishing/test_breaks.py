@@ -84,6 +84,12 @@ FIELD: dict[str, tuple[dict[str, Any], dict[str, Any], str | None, str | None]] 
         "/additionalProperties: was integer, is string",
         "/additionalProperties: was integer, is string",
     ),
+    "any field in place of a map": (
+        {"type": "object", "additionalProperties": WHOLE},
+        {"type": "object", "additionalProperties": True},
+        '/additionalProperties: was {"type": "integer"}, is true',
+        '/additionalProperties: was {"type": "integer"}, is true',
+    ),
     "a keyword without a rule": (
         TEXT,
         {**TEXT, "format": "uri"},
@@ -162,6 +168,12 @@ def test_what_only_a_request_refers_to_may_widen() -> None:
     refers = _object({"colour": {"$ref": "#/$defs/Colour"}})
     fewer, more = _bundle(refers, ONE, Colour=COLOUR), _bundle(refers, ONE, Colour=MORE_COLOURS)
     assert _changes(fewer, more) == []
+
+
+def test_a_type_that_widens_while_a_field_takes_several_of_it_is_judged_by_itself() -> None:
+    refers, several = _object({"a": NAME}), _object({"a": {"$ref": "#/$defs/OneName"}})
+    old, new = _bundle(refers, ONE), _bundle(several, ONE, Name={"type": "string", "minLength": 2})
+    assert _changes(old, new) == [f"{AT}/Name/minLength: was 1, is 2"]
 
 
 def test_a_type_that_nothing_refers_to_is_taken_for_both() -> None:
