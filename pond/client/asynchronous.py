@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -60,7 +59,7 @@ class AsyncClient(AsyncOperations):
 
     async def events(
         self, session: str, *, after: str | None = None, payloads: Literal["inline", "reference"] | None = None
-    ) -> AsyncIterator[StreamedEvent]:
+    ) -> AsyncGenerator[StreamedEvent, None]:
         """Yield the events of a session, then new ones as they come; a stream that breaks off is taken up again.
 
         after: The id of an event: those that follow it are yielded.
@@ -81,7 +80,7 @@ class AsyncClient(AsyncOperations):
                 pause = self._retries.pause(error, tried)
                 if pause is None:
                     raise
-            await asyncio.sleep(pause)
+            await _sleep(pause)
 
     async def _call(self, operation: Operation, request: dict[str, Any]) -> Any:
         return value_of(await self._talk(call(operation, request, self._namespace)))
@@ -100,7 +99,7 @@ class AsyncClient(AsyncOperations):
 
     async def _answered(self, step: Sent | float) -> Reply | None:
         if isinstance(step, float):
-            await asyncio.sleep(step)
+            await _sleep(step)
             return None
         found = await self._http.send(self._request(step))
         return Reply(found.status_code, found.headers, found.content)
@@ -123,3 +122,9 @@ class AsyncClient(AsyncOperations):
         return self._http.build_request(
             sent.method, url, params=sent.params, headers=headers, content=sent.content, timeout=timeout
         )
+
+
+async def _sleep(seconds: float) -> None:
+    import asyncio  # brings ssl: whoever has an event loop has it already
+
+    await asyncio.sleep(seconds)

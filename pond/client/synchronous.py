@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -60,7 +60,7 @@ class Client(SyncOperations):
 
     def events(
         self, session: str, *, after: str | None = None, payloads: Literal["inline", "reference"] | None = None
-    ) -> Iterator[StreamedEvent]:
+    ) -> Generator[StreamedEvent, None, None]:
         """Yield the events of a session, then new ones as they come; a stream that breaks off is taken up again.
 
         after: The id of an event: those that follow it are yielded.
