@@ -49,11 +49,12 @@ class Comparison:
         """Return whether every value of one schema is one of the other; a doubt counts as no."""
         if isinstance(narrow.get("$ref"), str) and narrow.get("$ref") == wide.get("$ref"):
             return True
-        narrow, wide = _resolved(narrow, below), _resolved(wide, above)
+        wide = _resolved(wide, above)
         if not _bare(wide):
             return True  # anything goes
         if any(self._fits(narrow, below, each, above) for each in wide.get("oneOf", ())):
             return True
+        narrow = _resolved(narrow, below)
         if narrow.get("type") == "integer" and wide.get("type") == "number":
             narrow = {**narrow, "type": "number"}
         return _bare(narrow) == _bare(wide)

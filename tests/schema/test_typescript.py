@@ -71,6 +71,11 @@ def test_a_program_that_calls_the_operations_compiles(tmp_path: Path) -> None:
     assert _tsc(tmp_path, _CALL) == []
 
 
+def test_the_program_on_the_page_compiles(tmp_path: Path) -> None:
+    (program,) = re.findall(r"^```typescript\n(.*?)^```", (ROOT / "docs/schemas.md").read_text("utf-8"), re.M | re.S)
+    assert _tsc(tmp_path, program.replace("async function", "export async function")) == []
+
+
 def test_a_right_example_has_its_type(tmp_path: Path) -> None:
     assert _tsc(tmp_path, "\n".join(_uses(GOOD))) == []
 
