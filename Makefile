@@ -13,8 +13,8 @@ step = @printf '%-12s' '$(1)'; \
   if out=$$({ $(2); } 2>&1); then echo ok; else echo FAILED; printf '%s\n' "$$out"; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check-format check-lint check-types check-layers check-generated check-schemas check-golden check-tests \
-  generate publish format bench against soak fuzz stories torture mutate clients lock clean
+.PHONY: help demo test check-format check-lint check-types check-layers check-generated check-schemas check-golden \
+  check-tests generate publish format bench bench-search against soak fuzz stories torture mutate clients model lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

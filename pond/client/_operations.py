@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         SearchSort,
         SessionFrom,
         SessionId,
+        SqlResponse,
         StatsResponse,
         Timestamp,
     )
@@ -38,6 +39,7 @@ SEARCH = Operation("search", "POST", "/v1/search")
 GET = Operation("get", "POST", "/v1/get")
 LIST = Operation("list", "POST", "/v1/list")
 INGEST = Operation("ingest", "POST", "/v1/ingest")
+SQL = Operation("sql", "POST", "/v1/sql")
 STATS = Operation("stats", "GET", "/v1/stats")
 
 
@@ -188,9 +190,25 @@ class SyncOperations(ABC):
         """
         return cast("IngestResponse", self._call(INGEST, {"events": events}))
 
-    def stats(self) -> StatsResponse:
-        """Say what the lake holds."""
-        return cast("StatsResponse", self._call(STATS, {}))
+    def sql(self, query: str, *, limit: int | None = None) -> SqlResponse:
+        """Run one read-only SQL query over sessions, messages and parts.
+
+        query: One SELECT or WITH query in DuckDB's dialect, or EXPLAIN or EXPLAIN ANALYZE before one.
+
+        limit: How many rows to return at most; 100 where the request does not say.
+        """
+        return cast("SqlResponse", self._call(SQL, {"query": query, "limit": limit}))
+
+    def stats(self, *, activity: bool | None = None, filters: SearchFilters | None = None) -> StatsResponse:
+        """Say what the lake holds.
+
+        activity: Whether to count what was done, too: sessions, prompts, tools, tokens. It reads every message, so it
+            is left out unless it is asked for.
+
+        filters: Which messages the activity is counted of. Here subagents are included unless `subagents` says
+            otherwise; what ranks (`min_score`, `exclude.phrases`) has no meaning.
+        """
+        return cast("StatsResponse", self._call(STATS, {"activity": activity, "filters": filters}))
 
 
 class AsyncOperations(ABC):
@@ -340,6 +358,22 @@ class AsyncOperations(ABC):
         """
         return cast("IngestResponse", await self._call(INGEST, {"events": events}))
 
-    async def stats(self) -> StatsResponse:
-        """Say what the lake holds."""
-        return cast("StatsResponse", await self._call(STATS, {}))
+    async def sql(self, query: str, *, limit: int | None = None) -> SqlResponse:
+        """Run one read-only SQL query over sessions, messages and parts.
+
+        query: One SELECT or WITH query in DuckDB's dialect, or EXPLAIN or EXPLAIN ANALYZE before one.
+
+        limit: How many rows to return at most; 100 where the request does not say.
+        """
+        return cast("SqlResponse", await self._call(SQL, {"query": query, "limit": limit}))
+
+    async def stats(self, *, activity: bool | None = None, filters: SearchFilters | None = None) -> StatsResponse:
+        """Say what the lake holds.
+
+        activity: Whether to count what was done, too: sessions, prompts, tools, tokens. It reads every message, so it
+            is left out unless it is asked for.
+
+        filters: Which messages the activity is counted of. Here subagents are included unless `subagents` says
+            otherwise; what ranks (`min_score`, `exclude.phrases`) has no meaning.
+        """
+        return cast("StatsResponse", await self._call(STATS, {"activity": activity, "filters": filters}))

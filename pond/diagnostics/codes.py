@@ -840,6 +840,47 @@ CODES: dict[str, Code] = dict(
             "Name a revision that `git rev-parse` knows; fetch more history in a shallow clone.",
             "--base HEAD^ in a clone of depth one",
         ),
+        # sql-: a query
+        _code(
+            "sql-syntax",
+            "error",
+            "The text is not SQL.",
+            "DuckDB's parser reads it, so its dialect is the one to write.",
+            "Correct the query at the place named; `pond sql --schema` has examples.",
+            "selec role from messages",
+        ),
+        _code(
+            "sql-refused",
+            "error",
+            "The query does something that queries may not do.",
+            "A query reads the lake's tables and nothing else: no files, no settings, no other statements.",
+            "Write one SELECT or WITH over `sessions`, `messages` and `parts`, with the functions that are allowed.",
+            "copy messages to 'out.csv'",
+        ),
+        _code(
+            "sql-unknown",
+            "error",
+            "The query names a table or a column that does not exist.",
+            "A name that is nearly right is a slip, so the message says which names there are.",
+            "Use one of the names in the message; `pond sql --schema` lists all of them.",
+            "select rol from messages",
+        ),
+        _code(
+            "sql-failed",
+            "error",
+            "The query is valid SQL and failed on a value.",
+            "The first row that cannot be computed ends the query.",
+            "Use `try_cast`, or leave such rows out with WHERE.",
+            "select cast(role as integer) from messages",
+        ),
+        _code(
+            "sql-limit",
+            "error",
+            "The query took more time or memory than it may.",
+            "A query shares the machine with everything else; one that runs away is stopped.",
+            "Ask for less, or raise `sql.seconds` or `sql.memory_mb` in pond.toml.",
+            "select count(*) from messages a, messages b, messages c",
+        ),
         # server-: a server that a client asks
         _code(
             "server-refused",

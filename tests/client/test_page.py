@@ -9,7 +9,8 @@ import pytest
 
 from tests.house.tree import ROOT
 from tests.operations import invented
-from tests.transports.server import serving
+
+serving = pytest.importorskip("tests.transports.server", reason="there is no HTTP server yet").serving
 
 _BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 BLOCKS = _BLOCK.findall((ROOT / "docs/client.md").read_text(encoding="utf-8"))

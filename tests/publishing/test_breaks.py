@@ -257,6 +257,14 @@ def test_a_change_of_a_route(change: str) -> None:
     assert _changes(_served(**before), _served(**{**before, **changes})) == expected
 
 
+def test_a_body_of_another_type_is_named() -> None:
+    new = versions(shipped(), "here")
+    body = new["v1"].openapi["paths"]["/v1/list"]["post"]["requestBody"]
+    body["content"] = {"application/json": {"schema": {"$ref": "#/components/schemas/GetRequest"}}}
+    (found,) = _changes(_served(), new)
+    assert found.startswith("v1/openapi.json#/paths/~1v1~1list/post/requestBody/content/application~1json: was ")
+
+
 def test_a_route_that_is_gone_is_named() -> None:
     new = versions(shipped(), "here")
     del new["v1"].openapi["paths"]["/v1/search"]

@@ -522,7 +522,7 @@ export interface SessionHits {
   parent_session_id?: SessionId;
   /** What the client calls it, else how its first prompt begins. */
   title?: string;
-  /** How many of its messages matched, shown or not. */
+  /** How many of its messages matched, shown or not. A message that is there for its neighbours alone is not counted. */
   matched_messages: number;
   /** Its best matches, the best first; a small number at most. */
   hits: readonly [Hit, ...Hit[]];
@@ -572,8 +572,12 @@ export interface SearchExplanation {
   surroundings: number;
   /** The version of the messages that was searched. */
   version: number;
+  /** How Lance answered the question for candidates, as Lance tells it. */
+  plan: string;
   /** What made the rank of each of the `hits`, in their order. */
   hits: readonly HitExplanation[];
+  /** What ranked each of the `sessions`, in their order: its best messages together. */
+  sessions: readonly number[];
 }
 
 /** What made the rank of a message. */
@@ -810,12 +814,48 @@ export interface RejectedEvent {
 /** How many of something there are. */
 export type Count = number;
 
+/** Runs one read-only SQL query over the tables `sessions`, `messages` and `parts`. Sent to `POST /v1/sql`, or as the tool `pond_sql_query`. */
+export interface SqlRequest {
+  /** The protocol version the request is written for. */
+  protocol_version: ProtocolVersion;
+  /** The tenant the request is for. */
+  namespace?: Namespace;
+  /** One SELECT or WITH query in DuckDB's dialect, or EXPLAIN or EXPLAIN ANALYZE before one. */
+  query: string;
+  /** How many rows to return at most; 100 where the request does not say. */
+  limit?: number;
+}
+
+/** The rows of a query. */
+export interface SqlResponse {
+  /** The columns, in order. */
+  columns: readonly SqlColumn[];
+  /** The rows: a value for each column, by its name. Times are RFC 3339 in UTC; a number that JSON cannot hold exactly is a text. */
+  rows: readonly { readonly [key: string]: JsonValue }[];
+  /** Whether there are further rows. */
+  more: boolean;
+  /** How to get the rows that follow; absent where there are none. */
+  hint?: string;
+}
+
+/** A column of a result. */
+export interface SqlColumn {
+  /** Its name; of two columns with the same one, the second is given another. */
+  name: string;
+  /** The Arrow type of its values. */
+  type: string;
+}
+
 /** Asks what the lake holds and how it stands. Sent to `GET /v1/stats`, or read as the resource `stats://pond`. */
 export interface StatsRequest {
   /** The protocol version the request is written for. */
   protocol_version: ProtocolVersion;
   /** The tenant the request is for. */
   namespace?: Namespace;
+  /** Whether to count what was done, too: sessions, prompts, tools, tokens. It reads every message, so it is left out unless it is asked for. */
+  activity?: boolean;
+  /** Which messages the activity is counted of. Here subagents are included unless `subagents` says otherwise; what ranks (`min_score`, `exclude.phrases`) has no meaning. */
+  filters?: SearchFilters;
 }
 
 /** What the lake holds, and how its tables and indexes stand. */
@@ -836,8 +876,112 @@ export interface StatsResponse {
   waiting_messages?: number;
   /** How many of them have an embedding, by model. */
   embedded_messages: { readonly [key: string]: Count };
+  /** What was done; there where the request asks for it. */
+  activity?: Activity;
   /** The tables: those of sessions, messages and parts, and that of what pond notes for itself. */
   tables: readonly TableStats[];
+}
+
+/** What was done, in numbers; the page about statistics defines each. Copied history counts once. */
+export interface Activity {
+  /** All of it. */
+  totals: ActivityCounts;
+  /** By client, the most active first. */
+  clients: readonly NamedCounts[];
+  /** By project, the most active first. */
+  projects: readonly NamedCounts[];
+  /** By month in UTC, in order; messages without a time are in none. */
+  months: readonly NamedCounts[];
+  /** By model, the one that wrote most first. */
+  models: readonly ModelUse[];
+  /** By tool, the one called most first. */
+  tools: readonly ToolUse[];
+}
+
+/** The numbers of an activity. */
+export interface ActivityCounts {
+  /** Sessions in which a person and a model spoke. */
+  sessions: number;
+  /** Sessions of subagents in which something was said. */
+  subagent_sessions: number;
+  /** Messages in which person or model says something, each once. */
+  messages: number;
+  /** Messages that a person typed, each once. */
+  prompts: number;
+  /** Calls of tools, each once. */
+  tool_calls: number;
+  /** How many of them failed. */
+  failed_calls: number;
+  /** Days in UTC on which something was said. */
+  days: number;
+  /** When the first of the messages was; absent where no message has a time. */
+  first?: Timestamp;
+  /** When the last of them was. */
+  last?: Timestamp;
+  /** The tokens that answers took, as the client noted them. */
+  tokens: Tokens;
+}
+
+/** The numbers of one client, project or month. */
+export interface NamedCounts {
+  /** What is counted: a client, a project, or a month such as `2026-03`. */
+  name: string;
+  /** Sessions in which a person and a model spoke. */
+  sessions: number;
+  /** Sessions of subagents in which something was said. */
+  subagent_sessions: number;
+  /** Messages in which person or model says something, each once. */
+  messages: number;
+  /** Messages that a person typed, each once. */
+  prompts: number;
+  /** Calls of tools, each once. */
+  tool_calls: number;
+  /** How many of them failed. */
+  failed_calls: number;
+  /** Days in UTC on which something was said. */
+  days: number;
+  /** When the first of the messages was; absent where no message has a time. */
+  first?: Timestamp;
+  /** When the last of them was. */
+  last?: Timestamp;
+  /** The tokens that answers took, as the client noted them. */
+  tokens: Tokens;
+}
+
+/** Tokens by kind. What a client does not note is 0. */
+export interface Tokens {
+  /** Tokens sent that no cache had. */
+  input: number;
+  /** Tokens written, reasoning included. */
+  output: number;
+  /** Tokens sent that a cache had. */
+  cache_read: number;
+  /** Tokens sent that were put into a cache. */
+  cache_write: number;
+  /** How many of those written were reasoning. */
+  reasoning: number;
+}
+
+/** What one model was used for. */
+export interface ModelUse {
+  /** The model; empty where the client does not say. */
+  name: string;
+  /** Answers whose tokens were noted. */
+  answers: number;
+  /** Sessions that it answered in. */
+  sessions: number;
+  /** The tokens of its answers. */
+  tokens: Tokens;
+}
+
+/** How often one tool was called. */
+export interface ToolUse {
+  /** The tool. */
+  name: string;
+  /** Calls of it. */
+  calls: number;
+  /** How many of them failed. */
+  failed: number;
 }
 
 /** How a table stands. */
@@ -912,6 +1056,13 @@ export interface Operations {
     path: "/v1/ingest";
     request: IngestRequest;
     response: IngestResponse;
+  };
+  /** Run one read-only SQL query over sessions, messages and parts. */
+  sql: {
+    method: "POST";
+    path: "/v1/sql";
+    request: SqlRequest;
+    response: SqlResponse;
   };
   /** Say what the lake holds. */
   stats: {
