@@ -1,8 +1,6 @@
 """Both clients against a real server: every operation, what comes back, and what is refused."""
 
 import json
-import subprocess
-import sys
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from hashlib import sha256
@@ -147,10 +145,3 @@ def test_the_server_has_the_routes_of_the_table(server: Server) -> None:
 def test_the_openapi_document_is_the_published_one(server: Server) -> None:
     answer = server.ask("GET", "/openapi.json", None, authorization=f"Bearer {TOKEN}")
     assert answer.json == json.loads((ROOT / "schema/bundle/v1/openapi.json").read_text())
-
-
-@pytest.mark.parametrize("code", ["import pond", "import pond.client"])
-def test_importing_it_brings_no_http_library(code: str) -> None:
-    probe = f"{code}, sys; print([name for name in sys.modules if name.startswith(('httpx2', 'httpcore2', 'ssl'))])"
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stdout.strip() == "[]"

@@ -3,6 +3,8 @@
 import json
 import pickle
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -11,6 +13,7 @@ from pond.diagnostics.diagnostic import PondError
 from pond.diagnostics.failures import Failure
 from tests.client.both import BOTH, BOTH_EVENTS, QUICK, Ask
 from tests.client.scripted import Scripted, answering, failing, scripted
+from tests.house.tree import ROOT
 
 FOUND = {"sessions": [], "sessions_remaining": 0}
 EVENT = b'id: 7\nevent: session\ndata: {"kind":"session","id":"a\xe2\x80\xa8b"}\n\n'
@@ -144,3 +147,10 @@ def test_an_error_is_one_of_pond_and_travels_between_processes() -> None:
     assert isinstance(error, PondError)
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.code, again.details) == (str(error), "not_found", {"reason": "no-such-id"})
+
+
+@pytest.mark.parametrize("code", ["import pond", "import pond.client"])
+def test_importing_it_brings_no_http_library(code: str) -> None:
+    probe = f"{code}, sys; print([name for name in sys.modules if name.startswith(('httpx2', 'httpcore2', 'ssl'))])"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]"

@@ -35,7 +35,7 @@ def test_the_examples_have_types(tmp_path: Path, block: int) -> None:
     wrong = BLOCKS[block].replace('"http', '1 + "http')
     (tmp_path / "wrong.py").write_text(wrong)
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--cache-dir", str(tmp_path / "cache")]
-    done = subprocess.run([*command, str(tmp_path / "example.py")], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([*command, str(tmp_path / "example.py")], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    done = subprocess.run([*command, str(tmp_path / "wrong.py")], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([*command, str(tmp_path / "wrong.py")], cwd=tmp_path, capture_output=True, text=True)
     assert "Unsupported operand types" in done.stdout
