@@ -8,7 +8,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import Any, Final
 
-from pond.config.kinds import Count, Location, Number, OptionTable, Paths, SettingKind, Text, Texts
+from pond.config.kinds import (
+    Count,
+    LocalPath,
+    Location,
+    NamespaceTable,
+    Number,
+    OptionTable,
+    Paths,
+    SettingKind,
+    Text,
+    Texts,
+)
 
 PREFIX: Final = "POND_"
 
@@ -41,6 +52,33 @@ class Ingest:
 
 
 @dataclass(frozen=True, slots=True)
+class Serve:
+    """`[serve]`: where `pond serve` listens, whom it answers, and its limits."""
+
+    host: str = field(default="127.0.0.1", metadata=_about(Text(), "The address that `pond serve` listens on."))
+    port: int = field(default=7663, metadata=_about(Count(0, 65_535), "Its port; 0 takes any that is free."))
+    hosts: tuple[str, ...] = field(
+        default=(), metadata=_about(Texts(), "Host names that it answers to, beside its own address.")
+    )
+    token_file: str | None = field(
+        default=None,
+        metadata=_about(LocalPath(), "A file with the bearer token that requests must bring; or set `POND_TOKEN`."),
+    )
+    connections: int = field(
+        default=512, metadata=_about(Count(1, 65_535), "Connections that one process keeps open at most.")
+    )
+    event_readers: int = field(
+        default=64, metadata=_about(Count(1, 65_535), "Readers of events that one process keeps at most.")
+    )
+    open_namespaces: int = field(
+        default=32, metadata=_about(Count(1, 10_000), "Namespaces that one process keeps open at most.")
+    )
+    idle: float = field(
+        default=300.0, metadata=_about(Number(0, 86_400), "Seconds after which it closes a namespace that nobody uses.")
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What holds for one run, and for each setting where its value came from."""
 
@@ -56,8 +94,13 @@ class Settings:
         repr=False,
         metadata=_about(OptionTable(), "Options for the object store, by its own names."),
     )
+    namespaces: dict[str, str] = field(
+        default_factory=dict,
+        metadata=_about(NamespaceTable(), "Namespaces and the lake of each; `*` is a template with `{namespace}`."),
+    )
     sync: Sync = field(default_factory=Sync)
     ingest: Ingest = field(default_factory=Ingest)
+    serve: Serve = field(default_factory=Serve)
     sources: dict[str, str] = field(default_factory=dict)
 
 

@@ -14,10 +14,19 @@ def test_every_setting_is_listed_in_order_of_declaration(home: Home) -> None:
         "lake": f"{home.path}/.local/share/pond/lake",
         "namespace": "none",
         "storage": "none",
+        "namespaces": "none",
         "sync.clients": "all",
         "sync.paths": "none",
         "sync.interval": "2.0",
         "ingest.rows_per_commit": "20000",
+        "serve.host": "127.0.0.1",
+        "serve.port": "7663",
+        "serve.hosts": "none",
+        "serve.token_file": "none",
+        "serve.connections": "512",
+        "serve.event_readers": "64",
+        "serve.open_namespaces": "32",
+        "serve.idle": "300.0",
     }
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pond.config.settings import SETTINGS, Ingest, Settings, Sync
+from pond.config.settings import SETTINGS, Ingest, Serve, Settings, Sync
+from pond.diagnostics.diagnostic import UsageError
 from tests.config.home import Home
 
 FULL = """\
@@ -28,6 +29,20 @@ interval = 5  # 15
 
 [ingest]
 rows_per_commit = 500
+
+[namespaces]
+oak = "s3://herbarium/oak"
+"*" = "s3://herbarium/all/{namespace}"
+
+[serve]
+host = "0.0.0.0"
+port = 8080
+hosts = ["pond.example"]
+token_file = "token"
+connections = 10
+event_readers = 5
+open_namespaces = 3
+idle = 60
 """
 
 
@@ -49,6 +64,8 @@ def test_the_file_beats_the_default(home: Home) -> None:
         storage={"allow_http": "true", "aws_region": "eu-west-1", "timeout_seconds": "30"},
         sync=Sync(("codex",), (f"{home.path}/old", f"{home.file.parent}/more"), 5.0),
         ingest=Ingest(500),
+        namespaces={"*": "s3://herbarium/all/{namespace}", "oak": "s3://herbarium/oak"},
+        serve=Serve("0.0.0.0", 8080, ("pond.example",), f"{home.file.parent}/token", 10, 5, 3, 60.0),
         sources={
             "lake": "pond.toml:1",
             "namespace": "pond.toml:2",
@@ -59,6 +76,16 @@ def test_the_file_beats_the_default(home: Home) -> None:
             "sync.paths": "pond.toml:11",
             "sync.interval": "pond.toml:15",
             "ingest.rows_per_commit": "pond.toml:18",
+            "namespaces.oak": "pond.toml:21",
+            "namespaces.*": "pond.toml:22",
+            "serve.host": "pond.toml:25",
+            "serve.port": "pond.toml:26",
+            "serve.hosts": "pond.toml:27",
+            "serve.token_file": "pond.toml:28",
+            "serve.connections": "pond.toml:29",
+            "serve.event_readers": "pond.toml:30",
+            "serve.open_namespaces": "pond.toml:31",
+            "serve.idle": "pond.toml:32",
         },
     )
     assert type(settings.sync.interval) is float
@@ -73,6 +100,15 @@ VARIABLES: dict[str, tuple[str, str, Any]] = {
     "POND_SYNC_PATHS": ("sync.paths", "/a,b:/c", ("/a,b", "/c")),
     "POND_SYNC_INTERVAL": ("sync.interval", "0.5", 0.5),
     "POND_INGEST_ROWS_PER_COMMIT": ("ingest.rows_per_commit", "100", 100),
+    "POND_NAMESPACES_OAK": ("namespaces.oak", "gs://b/oak", "gs://b/oak"),
+    "POND_SERVE_HOST": ("serve.host", "::1", "::1"),
+    "POND_SERVE_PORT": ("serve.port", "0", 0),
+    "POND_SERVE_HOSTS": ("serve.hosts", "a.example, b.example", ("a.example", "b.example")),
+    "POND_SERVE_TOKEN_FILE": ("serve.token_file", "/run/token", "/run/token"),
+    "POND_SERVE_CONNECTIONS": ("serve.connections", "7", 7),
+    "POND_SERVE_EVENT_READERS": ("serve.event_readers", "7", 7),
+    "POND_SERVE_OPEN_NAMESPACES": ("serve.open_namespaces", "7", 7),
+    "POND_SERVE_IDLE": ("serve.idle", "0.5", 0.5),
 }
 
 
@@ -94,8 +130,27 @@ def test_a_variable_beats_the_file(variable: str, home: Home) -> None:
 
 
 def test_every_setting_has_a_variable_that_is_tried_here() -> None:
-    tried = {name.split(".")[0] if name.startswith("storage.") else name for name, _, _ in VARIABLES.values()}
+    tables = ("storage.", "namespaces.")
+    tried = {name.split(".")[0] if name.startswith(tables) else name for name, _, _ in VARIABLES.values()}
     assert tried == {each.name for each in SETTINGS.values()}
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("Oak = '/a'", "config-unknown-key"),
+        ("'a/b' = '/a'", "config-unknown-key"),
+        ("'' = '/a'", "config-unknown-key"),
+        ("'*' = '/a'", "config-value"),
+        ("oak = 'ftp://a'", "config-value"),
+        ("oak = 3", "config-value"),
+    ],
+)
+def test_a_namespace_that_is_none_is_refused(line: str, code: str, home: Home) -> None:
+    home.write(f"[namespaces]\n{line}\n")
+    with pytest.raises(UsageError) as refused:
+        home.load()
+    assert [each.code for each in refused.value.diagnostics] == [code]
 
 
 def test_a_flag_beats_the_variable(home: Home) -> None:
