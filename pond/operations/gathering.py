@@ -99,6 +99,7 @@ class Gathering:
 
         try:
             store_events(self._service.writing(namespace), [sent for sent, _ in taken])
+            self._service.wrote(namespace)
             self.commits += 1
         except BaseException as error:
             for _, done in taken:

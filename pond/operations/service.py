@@ -24,10 +24,14 @@ _Place = tuple[str, str | None]  # a lake, and the tenant within it
 
 @dataclass(slots=True)
 class _Opened:
-    """The stores of one place, one for each thread, and when one of them was last asked for."""
+    """The stores of one place, one for each thread, and when one of them was last asked for.
+
+    `behind` are the threads whose stores have not looked since this process last wrote there.
+    """
 
     stores: dict[int, Store] = field(default_factory=dict)
     used: float = 0.0
+    behind: set[int] = field(default_factory=set)
 
 
 class Service:
@@ -79,6 +83,13 @@ class Service:
         """How many namespaces have something open."""
         return len(self._open)
 
+    def wrote(self, namespace: str | None) -> None:
+        """Hear that a namespace was written to: whoever reads it next sees that, also on an object store."""
+        settings = self.settings_for(namespace)
+        with self._lock:
+            if (here := self._open.get((settings.lake, settings.namespace))) is not None:
+                here.behind = set(here.stores)
+
     def let_go(self) -> None:
         """Close the namespaces that nobody has used for a while, and tidy those that were written to."""
         self.gathering.tidy()
@@ -103,6 +114,9 @@ class Service:
             self._open.move_to_end(place)
             if thread not in here.stores:
                 here.stores[thread] = opened(settings, beside=next(iter(here.stores.values()), None))
+            if thread in here.behind:
+                here.behind.remove(thread)
+                here.stores[thread].expire()
             self._let_go()
             return here.stores[thread]
 

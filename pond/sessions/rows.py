@@ -72,6 +72,11 @@ def session_row(event: JsonObject, ingested_at: int) -> JsonObject:
     return row
 
 
+def without_own(part: JsonObject) -> JsonObject:
+    """Return the fields of a part that its type has and other types have not: among them, payloads may stand."""
+    return {name: value for name, value in part.items() if name not in _OWN}
+
+
 def _stored(text: str | None) -> str | None:
     return None if text is None else to_stored(text)
 
@@ -235,7 +240,7 @@ class Rows:
         number: int,
     ) -> None:  # fmt: skip
         kind, options = part["type"], part["options"]
-        variant = {name: value for name, value in part.items() if name not in _OWN}
+        variant = without_own(part)
         locations = digest = size = data = None
         if kind in _MAY_HOLD_PAYLOADS and (packed := pack(variant)) is not None:
             for index, text in enumerate(texts_at(variant, packed.locations)):

@@ -103,17 +103,16 @@ def asked(
 
 
 @contextmanager
-def serving(lake: Path | str, *arguments: str, port: int | None = 0, **variables: str) -> Iterator[Server]:
-    """Run a server; it is ended with the test, at the latest."""
+def serving(
+    lake: Path, *arguments: str, port: int | None = 0, variables: Mapping[str, str] | None = None
+) -> Iterator[Server]:
+    """Run a server whose runtime directory is beside the lake; it is ended with the test, at the latest."""
     words = [*POND, "serve", "--lake", str(lake), *(["--port", str(port)] if port is not None else []), *arguments]
-    runtime = Path(
-        variables.pop("runtime", str(Path(lake).parent / "run") if "://" not in str(lake) else "/nonexistent")
-    )
-    if runtime.parent.is_dir():
-        runtime.mkdir(mode=0o700, exist_ok=True)
-    variables = {"XDG_CONFIG_HOME": "/nonexistent", "XDG_RUNTIME_DIR": str(runtime), **variables}
+    runtime = lake.parent / "run"
+    runtime.mkdir(mode=0o700, exist_ok=True)
+    own = {"XDG_CONFIG_HOME": "/nonexistent", "XDG_RUNTIME_DIR": str(runtime), **(variables or {})}
     process = subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(**variables)
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(**own)
     )
     try:
         assert process.stdout is not None

@@ -9,6 +9,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from pond.diagnostics.failures import Failure
 from pond.model.json_text import EVENT_DEPTH, Json, JsonObject, NotJson, decode
+from pond.operations.envelope import check_version
 from pond.operations.failing import RequestError
 
 MOST_BYTES = 8 << 20  # of a body
@@ -82,6 +83,13 @@ def from_headers(request: Request) -> JsonObject:
         envelope["protocol_version"] = int(version) if _DIGITS.fullmatch(version) else version
     if (namespace := request.headers.get(NAMESPACE)) is not None:
         envelope["namespace"] = namespace
+    return envelope
+
+
+def checked_envelope(request: Request) -> JsonObject:
+    """Return the envelope that the headers of a request are; raise RequestError for another version."""
+    envelope = from_headers(request)
+    check_version(envelope)
     return envelope
 
 

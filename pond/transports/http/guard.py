@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import time
@@ -22,6 +23,8 @@ REQUEST_ID = "x-pond-request-id"
 _OPEN = ("/healthz",)  # what probes ask for, without a token
 _HERE = frozenset(("localhost", "127.0.0.1", "::1"))
 _SAFE = {"x-content-type-options": "nosniff", "cache-control": "no-store", "referrer-policy": "no-referrer"}
+
+PATIENCE = 60.0  # seconds that a client may take to receive what it is sent
 
 Log = Callable[[str], None]
 
@@ -96,7 +99,8 @@ class Guard:
                 for key, value in _SAFE.items():
                     headers.setdefault(key, value)
                 headers[REQUEST_ID] = name
-            await send(message)
+            async with asyncio.timeout(PATIENCE):
+                await send(message)
 
         scope["state"]["request_id"] = name
         with self._metrics.under_way():
@@ -112,6 +116,8 @@ class Guard:
             return
         try:
             await self._app(scope, receive, send)
+        except TimeoutError:
+            return  # the client does not read; the connection is closed
         except Exception as error:
             self._log(f"request {scope['state']['request_id']}: {type(error).__name__}: {error}")
             if not status():

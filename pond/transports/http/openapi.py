@@ -19,7 +19,10 @@ _TAGS = "x-tags-of"
 
 @cache
 def document() -> JsonObject:
-    """Return the OpenAPI 3.1 document."""
+    """Return the OpenAPI 3.1 document: the published one, or where there is none yet, one made from the same schema."""
+    if (published := schema_dir() / "bundle" / "v1" / "openapi.json").is_file():
+        found: JsonObject = json.loads(published.read_text())
+        return found
     return {
         "openapi": "3.1.0",
         "info": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 from collections.abc import Iterator
@@ -53,6 +54,8 @@ class _Server(uvicorn.Server):
 
 def serve(service: Service, admission: Admission, sockets: list[socket.socket], log: Log) -> None:
     """Answer requests until a signal tells to stop; what was accepted is finished first."""
+    logging.getLogger("uvicorn").addHandler(logging.NullHandler())  # what it would say, we say or need not know
+    logging.getLogger("uvicorn").propagate = False
     application = Application(service, admission, log)
     limits = service.settings.serve
     config = uvicorn.Config(
