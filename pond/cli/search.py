@@ -21,6 +21,7 @@ from pond.operations.search import LIMIT, search
 from pond.operations.service import Service
 from pond.search.query.query import Key
 from pond.search.wire import filters_of
+from pond.transports.local import ask
 
 if TYPE_CHECKING:  # shapes only
     from pond.types import SearchRequest
@@ -82,7 +83,8 @@ def run(
     if cursor is not None:
         request["cursor"] = cursor
     try:
-        response = cast(JsonObject, search(Service(load({"lake": lake})), request))
+        settings = load({"lake": lake})
+        response = ask(settings, "/v1/search", request) or cast(JsonObject, search(Service(settings), request))
     except UsageError as error:
         if (diagnostic := error.diagnostics[0]).span is None:
             raise

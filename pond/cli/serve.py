@@ -1,17 +1,23 @@
 """`pond serve`: the lake over HTTP."""
 
 import os
+import signal
 import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from pond.cli.config import Lake
 from pond.cli.terminal import say, warn
 from pond.config.load import load
+from pond.config.locations import server_socket
 from pond.config.process import Role, become
-from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
 from pond.diagnostics.visible import one_line_of
 from pond.operations.service import Service
 
@@ -22,6 +28,7 @@ if TYPE_CHECKING:  # what serves takes a while to import
     from pond.transports.http.guard import Admission
 
 TOKEN = "POND_TOKEN"
+_MOST_WORKERS = 64
 _LEAST_TOKEN = 16  # characters
 
 
@@ -36,27 +43,81 @@ def run(
     token_file: Annotated[
         str | None, typer.Option("--token-file", metavar="PATH", help="Answer only those who bring this file's token.")
     ] = None,
+    workers: Annotated[int, typer.Option("--workers", metavar="N", help="Processes that answer.")] = 1,
+    with_sync: Annotated[
+        bool, typer.Option("--with-sync", help="Keep the lake up to date with this machine's clients meanwhile.")
+    ] = False,
     lake: Lake = None,
 ) -> int:
     become(Role.SERVER)
     flags = {"lake": lake, "serve.host": host, "serve.port": port, "serve.token_file": token_file}
     settings = load(flags)
     from pond.transports.http import listening
-    from pond.transports.http.server import serve
 
-    admission = _admission(settings)
-    sockets = [_listening(settings, socket)]
-    say("serving   " + "  ".join(map(listening.shown, sockets)))
-    sys.stdout.flush()  # whoever started it waits for this line
-    if any(map(listening.is_public, sockets)):
-        warn(f"pond: {_PUBLIC if admission.token is None else _PUBLIC_WITH_TOKEN}")
+    if not 1 <= workers <= _MOST_WORKERS:
+        raise UsageError(Diagnostic("usage", f"expected 1 to {_MOST_WORKERS} workers, found {workers}"))
+    listens = _listening(settings, socket)
+    sockets, admission = [listens], _admission(settings)
+    place = server_socket(settings, os.environ)
+    if place is not None and (private := listening.on_private_file(place)) is not None:
+        sockets.append(private)
+        admission = replace(admission, private=str(place))
     files = [file for each in sockets if (file := listening.file_of(each)) is not None]
+    where = listening.shown(listens)
+
+    def ready() -> None:
+        say(f"serving   {where}")
+        sys.stdout.flush()  # whoever started it waits for this line
+
+    if listening.is_public(listens):
+        warn(f"pond: {_PUBLIC if admission.token is None else _PUBLIC_WITH_TOKEN}")
     try:
-        serve(Service(settings), admission, sockets, _log)
+        return _run(settings, admission, sockets, [_sync] * with_sync, workers, ready)
     finally:
         for file in files:
             file.unlink(missing_ok=True)
-    return 0
+
+
+def _run(
+    settings: "Settings",
+    admission: "Admission",
+    sockets: "list[socket.socket]",
+    beside: "list[Callable[[Settings], None]]",
+    workers: int,
+    ready: Callable[[], None],
+) -> int:
+    """Answer requests in one process or in several, and do something else beside it."""
+    from pond.transports.http.processes import run_all
+    from pond.transports.http.server import serve
+
+    if workers == 1 and not beside:
+        serve(Service(settings), admission, sockets, _log, ready)
+        return 0
+    answering = partial(_answer, settings, admission, sockets)
+    return run_all([*(partial(each, settings) for each in beside), *[answering] * workers], _log, ready)
+
+
+def _answer(settings: "Settings", admission: "Admission", sockets: "list[socket.socket]") -> None:
+    from pond.transports.http.server import serve
+
+    serve(Service(settings), admission, sockets, _log, lambda: None)
+
+
+def _sync(settings: "Settings") -> None:
+    """Keep the lake up to date until the process is told to stop."""
+    from pond.operations.sync import SyncRequest, changes, sync
+
+    signal.signal(signal.SIGTERM, _stop)
+    service = Service(settings)
+    for _ in chain([None], changes(service)):
+        try:
+            sync(service, SyncRequest(processes=1))
+        except PondError as error:
+            _log(f"sync: {error}")
+
+
+def _stop(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
 
 
 _PUBLIC = "others can reach this address, and everyone who can is answered: set a token, or put a gateway in front"

@@ -25,7 +25,7 @@ from pond.transports.http.bodies import body_of, check_type, checked_envelope, d
 from pond.transports.http.errors import error_response, json_response, no_such_path, wrong_method
 from pond.transports.http.guard import Admission, Guard, Log
 from pond.transports.http.metrics import CONTENT_TYPE, Metrics
-from pond.transports.http.routes import OPERATIONS, Route
+from pond.transports.http.routes import OPERATIONS, PRIVATE, Route
 from pond.transports.http.streaming import Readers
 
 THREADS = 8  # that answer requests; Lance has threads of its own
@@ -47,6 +47,7 @@ class Application:
         self._threads = ThreadPoolExecutor(THREADS, "answering")
         self._readers = Readers(service.settings.serve.event_readers, self._run)
         paths = [self._path(route.path, route.method, partial(self._operation, route)) for route in OPERATIONS]
+        paths += [self._path(route.path, route.method, partial(self._private, route)) for route in PRIVATE]
         paths += [self._path(path, "GET", page) for path, page in self._pages().items()]
         paths += [
             self._path("/v1/events", "GET", self._events),
@@ -78,6 +79,11 @@ class Application:
         check_type(request)
         raw = await body_of(request)
         return json_response(await self._in_thread(lambda: self._answer(route, in_envelope(decoded(raw), request))))
+
+    async def _private(self, route: Route, request: Request) -> Response:
+        if not request.state.private:
+            raise no_such_path(request.url.path)
+        return await self._operation(route, request)
 
     def _answer(self, route: Route, body: object) -> Any:
         answer = route.run(self._service, route.decode(body))

@@ -31,10 +31,18 @@ Log = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Whom the server answers: the names it goes by beside its own address, and the token it wants, if any."""
+    """Whom the server answers: the names it goes by beside its own address, and the token it wants, if any.
+
+    `private` is a socket file that only its owner can reach: no token is wanted there.
+    """
 
     hosts: frozenset[str] = frozenset()
     token: bytes | None = None
+    private: str | None = None
+
+    def is_private(self, scope: Scope) -> bool:
+        """Tell whether a request came over the private socket."""
+        return self.private is not None and tuple(scope.get("server") or ()) == (self.private, None)
 
     def refusal(self, scope: Scope) -> RequestError | None:
         """Return why a request is not answered, or None where it is."""
@@ -43,7 +51,7 @@ class Admission:
         if server is not None and server[1] is not None and not self._is_ours(headers, str(server[0])):
             what = "the server does not answer to the host or the origin that the request names"
             return RequestError(Failure.VALIDATION_FAILED, "forbidden-host", what)
-        if self.token is None or scope["path"] in _OPEN:
+        if self.token is None or scope["path"] in _OPEN or self.is_private(scope):
             return None
         scheme, _, found = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
@@ -102,7 +110,7 @@ class Guard:
             async with asyncio.timeout(PATIENCE):
                 await send(message)
 
-        scope["state"]["request_id"] = name
+        scope["state"] |= {"request_id": name, "private": self._admission.is_private(scope)}
         with self._metrics.under_way():
             await self._answered(scope, receive, named, lambda: status)
         self._metrics.answered(scope, status, time.perf_counter() - begun)

@@ -45,6 +45,18 @@ def on_file(path: Path) -> socket.socket:
     return found
 
 
+def on_private_file(path: Path) -> socket.socket | None:
+    """Listen where commands of the same user look for a server; None where one is there, or that cannot be."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = path.parent.stat()
+        if found.st_uid != os.getuid() or found.st_mode & 0o022 or answers(path):
+            return None
+        return on_file(path)
+    except (OSError, UsageError):
+        return None
+
+
 def answers(path: Path) -> bool:
     """Tell whether somebody listens on a socket file."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pond.operations.envelope import get_request, list_request, search_request, stats_request
+from pond.model.json_text import JsonObject
+from pond.operations.envelope import check_version, get_request, list_request, search_request, stats_request
+from pond.operations.finding import meant
 from pond.operations.get import get
 from pond.operations.ingest import begin_ingest, events_of
 from pond.operations.listing import list_sessions
@@ -27,6 +29,20 @@ class Route:
     response: str
     summary: str
 
+
+# What commands of the same user ask for beside them; only the private socket has it.
+def _found(service: Service, request: JsonObject) -> JsonObject:
+    found = meant(service, request["text"], request.get("session"), request.get("namespace"))
+    return {"session_id": found.session_id, "message_id": found.message_id}
+
+
+def _find_request(body: object) -> JsonObject:
+    check_version(body)
+    assert isinstance(body, dict)
+    return body
+
+
+PRIVATE = (Route("POST", "/local/find", _find_request, _found, "", "", "Find the session or message that is meant."),)
 
 OPERATIONS = (
     Route(

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
@@ -23,9 +23,9 @@ _EVERY = 15.0  # seconds between two looks at what is idle
 class _Server(uvicorn.Server):
     """Uvicorn's server, which is told to stop by either signal and does not raise it again."""
 
-    def __init__(self, config: uvicorn.Config, application: Application) -> None:
+    def __init__(self, config: uvicorn.Config, application: Application, ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._application = application
+        self._application, self._ready = application, ready
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -39,6 +39,7 @@ class _Server(uvicorn.Server):
 
     async def main_loop(self) -> None:
         """Answer until told to stop."""
+        self._ready()
         tidying = asyncio.create_task(self._tidy())
         try:
             await super().main_loop()
@@ -52,8 +53,10 @@ class _Server(uvicorn.Server):
             self._application.tidy()
 
 
-def serve(service: Service, admission: Admission, sockets: list[socket.socket], log: Log) -> None:
-    """Answer requests until a signal tells to stop; what was accepted is finished first."""
+def serve(
+    service: Service, admission: Admission, sockets: list[socket.socket], log: Log, ready: Callable[[], None]
+) -> None:  # fmt: skip
+    """Answer requests until a signal tells to stop; what was accepted is finished first. Call `ready` at the start."""
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())  # what it would say, we say or need not know
     logging.getLogger("uvicorn").propagate = False
     application = Application(service, admission, log)
@@ -74,6 +77,6 @@ def serve(service: Service, admission: Admission, sockets: list[socket.socket], 
         h11_max_incomplete_event_size=MOST_HEADERS,
     )
     try:
-        _Server(config, application).run(sockets)
+        _Server(config, application, ready).run(sockets)
     finally:
         application.close()
