@@ -9,21 +9,18 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from pond.codec.relatives import agent_of, title_reader
-from pond.intake.present import PresentSession, stored_events
+from pond.intake.present import PresentSession
 from pond.model.json_text import JsonObject
 from pond.sessions import load
 from pond.sessions.labels import UNKNOWN, Turn
 from pond.sessions.rows import STALE, Before, Rows, session_row
-from pond.sessions.search_text import search_text
 from pond.sessions.stored_text import to_stored
 from pond.sessions.tables import MESSAGES
-from pond.sessions.terms import terms
 from pond.sessions.writing import payload_hashes, write_rows, write_sessions
 from pond.substrate import predicate, write
 from pond.substrate.store import Store
 
 _MAY_HOLD_PAYLOADS = ("file", "tool_result")
-_RENEWED = ("session_id", "id", "search_text", "vector", "embedding_model", "terms", "rules")
 
 
 @dataclass(slots=True)
@@ -52,7 +49,7 @@ def append(store: Store, additions: Sequence[Additions]) -> set[str]:
     if rows:
         messages, parts = (pa.Table.from_batches(batches).combine_chunks() for batches in zip(*rows, strict=True))
         write_rows(store, messages, parts, {})
-    _renew_texts(store, [each for each in additions if each.parts and each.session.id not in lost])
+    _mark_stale(store, [each for each in additions if each.parts and each.session.id not in lost])
     return lost
 
 
@@ -80,7 +77,17 @@ def _rows(store: Store, added: Additions) -> tuple[pa.RecordBatch, pa.RecordBatc
         rows.take_part(part, position, ordinal)
     for position, events in added.records:
         rows.take(events, position)
-    return rows.flush()
+    messages, parts = rows.flush()
+    return _open_ended(messages), parts
+
+
+def _open_ended(messages: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the messages, the last one as stale: a part that follows in another request needs no write but its own."""
+    if not messages.num_rows:
+        return messages
+    index = messages.schema.get_field_index("rules")
+    rules = [*messages["rules"].to_pylist()[:-1], STALE]
+    return messages.set_column(index, messages.schema.field(index), pa.array(rules, pa.int32()))
 
 
 def _messages(record: tuple[int, list[JsonObject]]) -> int:
@@ -92,19 +99,13 @@ def _events(added: Additions) -> Iterator[JsonObject]:
     yield from (event for _, events in added.records for event in events)
 
 
-def _renew_texts(store: Store, additions: Sequence[Additions]) -> None:
-    """Make the searched text of messages anew that more parts came to."""
-    schema = pa.schema([MESSAGES.schema.field(name) for name in _RENEWED])
-    made = [row for each in additions for row in _renewed(store, each)]
+def _mark_stale(store: Store, additions: Sequence[Additions]) -> None:
+    """Let the text of messages be made anew that more parts came to, unless it waits for that already."""
+    schema = pa.schema([MESSAGES.schema.field(name) for name in ("session_id", "id", "rules")])
+    made = [
+        {"session_id": to_stored(each.session.id), "id": to_stored(id), "rules": STALE}
+        for each in additions
+        for id in dict.fromkeys(part["message_id"] for _, _, part in each.parts)
+        if each.session.rules[id] != STALE
+    ]
     write.rederive(store, MESSAGES, pa.Table.from_pylist(made, schema=schema))
-
-
-def _renewed(store: Store, added: Additions) -> Iterator[JsonObject]:
-    events = stored_events(store, added.session, {part["message_id"] for _, _, part in added.parts})
-    for (kind, _, id), message in events.items():
-        if kind == "message":
-            text = search_text(message, [part for key, part in events.items() if key[1] == id])
-            yield {
-                "session_id": to_stored(added.session.id), "id": to_stored(id), "search_text": text,
-                "terms": None if text is None else terms(text), "rules": STALE,
-            }  # fmt: skip

@@ -31,6 +31,7 @@ class PresentSession:
     agent: str | None = None
     positions: dict[str, int] = field(default_factory=dict)  # of its messages
     roles: dict[str, str] = field(default_factory=dict)
+    rules: dict[str, int | None] = field(default_factory=dict)  # that they were derived by, of those that are stored
     parts: dict[str, set[str]] = field(default_factory=dict)  # by message, of those that were asked about
     _places: Positions | None = None
 
@@ -65,10 +66,10 @@ def present(store: Store, ids: Sequence[str], owners: Sequence[str]) -> dict[str
         for row in load.sessions(store, predicate.one_of("id", map(to_stored, some))):
             found[row["id"]].row = row
         here = predicate.one_of("session_id", map(to_stored, some))
-        for message in _rows(store, MESSAGES, ("session_id", "id", "position", "role", "agent"), here):
+        for message in _rows(store, MESSAGES, ("session_id", "id", "position", "role", "agent", "rules"), here):
             session, id = found[from_stored(message["session_id"])], from_stored(message["id"])
             session.positions[id], session.roles[id] = message["position"], message["role"]
-            session.agent = message["agent"]
+            session.rules[id], session.agent = message["rules"], message["agent"]
         for messages in _portions(owners):
             where = predicate.all_of(here, predicate.one_of("message_id", map(to_stored, messages)))
             for part in _rows(store, PARTS, ("session_id", "message_id", "id"), where):

@@ -13,11 +13,14 @@ _ROWS = 10_000  # in a fragment that is left alone
 _UNINDEXED = 5_000  # rows that search may look through one by one
 
 
-def tidy(store: Store) -> None:
-    """Do what is due; where nothing is, nothing is written."""
+def tidy(store: Store, *, thoroughly: bool = True) -> None:
+    """Do what is due; where nothing is, nothing is written. What can wait is done `thoroughly` only."""
     derive(store)
-    rarity.renew(store)
+    if thoroughly:
+        rarity.renew(store)
     for table in TABLES:
-        if any(index.unindexed > _UNINDEXED for index in upkeep.health(store, table, sizes=False).indexes):
+        if thoroughly and any(
+            index.unindexed > _UNINDEXED for index in upkeep.health(store, table, sizes=False).indexes
+        ):
             upkeep.fold_indexes(store, table)
         upkeep.compact(store, table, beyond=_FRAGMENTS, rows=_ROWS)

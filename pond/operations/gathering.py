@@ -14,10 +14,13 @@ from pond.operations.failing import RequestError
 if TYPE_CHECKING:  # Lance is loaded by whoever stores first
     from pond.intake.events import Sent
     from pond.operations.service import Service
+    from pond.substrate.store import Store
 
 THREADS = 4  # namespaces that are written at the same moment
 _MOST_WAITING = 200_000  # events that may wait for one namespace
-_TIDY_EVERY = 3.0  # seconds, while events keep coming
+_TIDY_EVERY = 3.0  # seconds, while events keep coming, or
+_SHARE = 8  # times as long as it took
+_THOROUGHLY_EVERY = 60.0  # seconds
 
 
 @dataclass(slots=True)
@@ -27,7 +30,9 @@ class _Queue:
     waiting: list[tuple[Sent, Future[Sent]]] = field(default_factory=list)
     running: bool = False
     untidy: bool = False
-    tidied: float = 0.0
+    tidied: float = field(default_factory=time.monotonic)
+    thorough: float = field(default_factory=time.monotonic)
+    pause: float = _TIDY_EVERY
 
 
 class Gathering:
@@ -83,7 +88,7 @@ class Gathering:
         while True:
             with self._lock:
                 taken, queue.waiting = queue.waiting, []
-                due = queue.untidy and (not taken or time.monotonic() - queue.tidied > _TIDY_EVERY)
+                due = queue.untidy and (not taken or time.monotonic() - queue.tidied > queue.pause)
                 if not taken and not due:
                     queue.running = False
                     return
@@ -91,14 +96,20 @@ class Gathering:
                 self._store(namespace, taken)
                 queue.untidy = True
             if due:
-                self._tidy(namespace)
-                queue.untidy, queue.tidied = bool(taken), time.monotonic()
+                begun = time.monotonic()
+                thoroughly = not taken or begun > queue.thorough + _THOROUGHLY_EVERY
+                self._tidy(namespace, thoroughly=thoroughly)
+                queue.tidied = time.monotonic()
+                # Who stores comes first: tidying takes a small part of the time.
+                queue.thorough = queue.tidied if thoroughly else queue.thorough
+                queue.pause = max(_TIDY_EVERY, _SHARE * (queue.tidied - begun))
+                queue.untidy = bool(taken)
 
     def _store(self, namespace: str | None, taken: list[tuple[Sent, Future[Sent]]]) -> None:
         from pond.intake.events import store_events
 
         try:
-            store_events(self._service.writing(namespace), [sent for sent, _ in taken])
+            store_events(self._prepared(namespace), [sent for sent, _ in taken])
             self._service.wrote(namespace)
             self.commits += 1
         except BaseException as error:
@@ -108,11 +119,21 @@ class Gathering:
             for sent, done in taken:
                 done.set_result(sent)
 
-    def _tidy(self, namespace: str | None) -> None:
+    def _prepared(self, namespace: str | None) -> Store:
+        """Return the store of a namespace that has all its tables."""
+        from pond.sessions.tables import SESSIONS
+        from pond.sessions.writing import prepare
+
+        store = self._service.writing(namespace)
+        if store.existing(SESSIONS) is None:
+            prepare(store)
+        return store
+
+    def _tidy(self, namespace: str | None, *, thoroughly: bool) -> None:
         from pond.intake.tidying import tidy
         from pond.substrate.signals import LakeError
 
         try:
-            tidy(self._service.writing(namespace))
+            tidy(self._service.writing(namespace), thoroughly=thoroughly)
         except (LakeError, RequestError):
             return  # nobody waits for it; what is left is done the next time

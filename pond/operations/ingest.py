@@ -49,13 +49,9 @@ def events_of(body: object) -> IngestEvents:
 
 
 def begin_ingest(service: Service, request: IngestEvents) -> Future[IngestResponse]:
-    """Store what is new of a batch, together with others that come at the same time; the future has the answer.
-
-    The namespace is looked at first, so that one which does not exist is refused at once.
-    """
+    """Store what is new of a batch, together with others that come at the same time; the future has the answer."""
     from pond.intake.events import Sent
 
-    _prepare(service, request.namespace)
     done: Future[IngestResponse] = Future()
     done.set_running_or_notify_cancel()
     stored = service.gathering.put(_named(service, request.namespace), Sent(request.events))
@@ -72,16 +68,6 @@ def ingest_events(service: Service, request: IngestEvents) -> IngestResponse:
 
 def _named(service: Service, namespace: str | None) -> str | None:
     return None if namespace == service.settings.namespace else namespace
-
-
-def _prepare(service: Service, namespace: str | None) -> None:
-    """Make what tables are missing; raise RequestError for a namespace that is not there."""
-    from pond.sessions.tables import TABLES
-    from pond.sessions.writing import prepare
-
-    store = service.writing(namespace)
-    if any(store.existing(table) is None for table in TABLES):
-        prepare(store)
 
 
 def _exact(event: JsonObject) -> JsonObject:
