@@ -13,7 +13,7 @@ step = @printf '%-12s' '$(1)'; \
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check-format check-lint check-types check-layers check-generated check-golden check-tests \
-  generate format bench against soak fuzz stories torture mutate clients lock clean
+  generate format bench bench-serve against soak fuzz stories torture mutate clients lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ format: $(READY) ## Lay out the code and mend what the linter can mend
 
 bench: $(READY) ## Measure speed, memory and size; prints a table (BENCH=--full: on a lake of 2 GB)
 	@$(BIN)/python -m tests.bench $(BENCH)
+
+bench-serve: $(READY) ## Measure a server against the operations it calls; prints a table (about 20 minutes)
+	@$(BIN)/python -m tests.bench.serving $(ARGS)
 
 against: $(READY) ## Measure convert and ingest against another revision, in turns: make against REV=v1 (minutes)
 	@$(BIN)/python -m tests.bench.against $(REV) $(ARGS)

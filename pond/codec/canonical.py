@@ -181,15 +181,15 @@ class CanonicalReader:
 class RecordMarks:
     """Tells whether a session's events can become its client's records again: all of them are marked so, or none is.
 
-    What would fail when it is written is refused when it is read. `first` is the message that the session begins with,
-    where that was read before.
+    What would fail when it is written is refused when it is read. `first` are the options of the message that the
+    session begins with, where that was read before.
     """
 
     def __init__(self, session: JsonObject, first: JsonObject | None = None) -> None:
         self._client: str = session["source_agent"]
         self._marked: bool | None = True if MAP in marks_of(session["options"]) else None
         if self._marked is None and first is not None:
-            self._marked = type(marks_of(first["options"]).get(AS)) is str
+            self._marked = type(marks_of(first).get(AS)) is str
         self._labels = _labels(self._client)
 
     def misfit(self, message: JsonObject) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -14,8 +15,8 @@ from pond.model.json_text import JsonObject
 from pond.sessions import load
 from pond.sessions.labels import UNKNOWN, Turn
 from pond.sessions.rows import STALE, Before, Rows, session_row
-from pond.sessions.stored_text import to_stored
-from pond.sessions.tables import MESSAGES
+from pond.sessions.stored_text import from_stored, to_stored
+from pond.sessions.tables import MESSAGES, PARTS, SESSIONS, TABLES
 from pond.sessions.writing import payload_hashes, write_rows, write_sessions
 from pond.substrate import predicate, write
 from pond.substrate.store import Store
@@ -36,21 +37,25 @@ class Additions:
         return bool(self.row is not None or self.records or self.parts)
 
 
-def append(store: Store, additions: Sequence[Additions]) -> set[str]:
+def append(store: Store, additions: Sequence[Additions]) -> tuple[set[str], list[int]]:
     """Write what is new; return the sessions that another process stored with other facts at the same moment.
 
-    Of those nothing else is written. Whoever is interrupted here has acknowledged nothing, and the same requests again
-    complete what is missing.
+    Of those nothing else is written. Return also how many commits there were to each of the tables. Whoever is
+    interrupted here has acknowledged nothing, and the same requests again complete what is missing.
     """
-    lost = _write_sessions(store, [each.row for each in additions if each.row is not None])
+    new = [each.row for each in additions if each.row is not None]
+    lost, commits = _write_sessions(store, new), Counter({SESSIONS.name: int(bool(new))})
     rows = [
         _rows(store, each) for each in additions if each.session.id not in lost and (each.records or each.parts)
     ]  # fmt: skip
     if rows:
         messages, parts = (pa.Table.from_batches(batches).combine_chunks() for batches in zip(*rows, strict=True))
         write_rows(store, messages, parts, {})
-    _mark_stale(store, [each for each in additions if each.parts and each.session.id not in lost])
-    return lost
+        commits += Counter({MESSAGES.name: int(messages.num_rows > 0), PARTS.name: int(parts.num_rows > 0)})
+    commits[MESSAGES.name] += _mark_stale(
+        store, [each for each in additions if each.parts and each.session.id not in lost]
+    )
+    return lost, [commits[table.name] for table in TABLES]
 
 
 def _write_sessions(store: Store, rows: Sequence[JsonObject]) -> set[str]:
@@ -78,13 +83,14 @@ def _rows(store: Store, added: Additions) -> tuple[pa.RecordBatch, pa.RecordBatc
     for position, events in added.records:
         rows.take(events, position)
     messages, parts = rows.flush()
-    return _open_ended(messages), parts
+    if messages.num_rows:
+        messages = _open_ended(messages)
+        session.rules[from_stored(messages["id"][-1].as_py())] = STALE
+    return messages, parts
 
 
 def _open_ended(messages: pa.RecordBatch) -> pa.RecordBatch:
     """Return the messages, the last one as stale: a part that follows in another request needs no write but its own."""
-    if not messages.num_rows:
-        return messages
     index = messages.schema.get_field_index("rules")
     rules = [*messages["rules"].to_pylist()[:-1], STALE]
     return messages.set_column(index, messages.schema.field(index), pa.array(rules, pa.int32()))
@@ -99,13 +105,14 @@ def _events(added: Additions) -> Iterator[JsonObject]:
     yield from (event for _, events in added.records for event in events)
 
 
-def _mark_stale(store: Store, additions: Sequence[Additions]) -> None:
-    """Let the text of messages be made anew that more parts came to, unless it waits for that already."""
+def _mark_stale(store: Store, additions: Sequence[Additions]) -> bool:
+    """Let the text of messages be made anew that more parts came to, unless it waits for that; tell whether any did."""
     schema = pa.schema([MESSAGES.schema.field(name) for name in ("session_id", "id", "rules")])
     made = [
         {"session_id": to_stored(each.session.id), "id": to_stored(id), "rules": STALE}
         for each in additions
         for id in dict.fromkeys(part["message_id"] for _, _, part in each.parts)
-        if each.session.rules[id] != STALE
+        if each.session.rules.get(id) != STALE
     ]
     write.rederive(store, MESSAGES, pa.Table.from_pylist(made, schema=schema))
+    return bool(made)

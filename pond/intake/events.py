@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from pond.codec.canonical import RecordMarks
 from pond.diagnostics.diagnostic import Diagnostic
 from pond.intake.appending import Additions, append
-from pond.intake.present import EventKey, PresentSession, key_of, present, stored_events
+from pond.intake.present import EventKey, Present, PresentSession, key_of, stored_events
 from pond.model.equal import same
 from pond.model.instants import normalise
 from pond.model.json_text import Json, JsonObject
 from pond.model.marks import continues_record
 from pond.model.validate import Validator
-from pond.sessions import ledger, load
+from pond.sessions import load
 from pond.sessions.stored_text import to_stored
 from pond.substrate.store import Store
 
@@ -44,31 +44,46 @@ class Sent:
             self.refused.setdefault(index, Diagnostic(code, message))
 
 
-def store_events(store: Store, requests: Sequence[Sent]) -> None:
-    """Store what is new in some requests with one commit to each table; they say then what became of their events."""
+def store_events(store: Store, requests: Sequence[Sent], known: Present | None = None) -> None:
+    """Store what is new in some requests with one commit to each table; they say then what became of their events.
+
+    `known` is what was known of the lake after the last time.
+    """
+    known = known or Present()
     streams = [(sent, _by_session(sent)) for sent in requests]
-    ids = list(dict.fromkeys(id for _, sessions in streams for id in sessions))
-    owners = {
-        event["message_id"]
-        for _, sessions in streams
-        for stream in sessions.values()
-        for _, event in stream
-        if event["kind"] == "part" and type(event.get("message_id")) is str
-    }
-    found, erased = present(store, ids, sorted(owners)), set(ledger.notes(store, ledger.ERASED))
-    plan = {id: _Session(store, session, Additions(session)) for id, session in found.items()}
-    for sent, sessions in streams:
+    wanted: dict[str, set[str]] = {}
+    for _, sessions in streams:
         for id, stream in sessions.items():
-            if _is_erased(stream, id, erased):
-                sent.refuse(stream, "lake-erased", f"session `{id}` was erased, and stays so")
-            else:
-                plan[id].take(sent, stream)
-    for session in plan.values():
-        session.compare()
-    for id in append(store, [each.additions for each in plan.values() if each.additions]):
+            wanted.setdefault(id, set()).update(_owners(stream))
+    found = known.of(store, wanted)
+    plan = {id: _Session(store, session, Additions(session)) for id, session in found.items()}
+    try:
+        for sent, sessions in streams:
+            for id, stream in sessions.items():
+                if _is_erased(stream, id, known.erased):
+                    sent.refuse(stream, "lake-erased", f"session `{id}` was erased, and stays so")
+                else:
+                    plan[id].take(sent, stream)
+        for session in plan.values():
+            session.compare()
+        lost, commits = append(store, [each.additions for each in plan.values() if each.additions])
+    except BaseException:
+        known.forget()
+        raise
+    for id in lost:
         plan[id].refuse_all("lake-immutable", f"session `{id}` was stored by another process with other facts")
     for session in plan.values():
         session.count()
+    if lost:
+        known.forget()
+    else:
+        known.wrote(store, commits)
+
+
+def _owners(stream: Sequence[Numbered]) -> Iterator[str]:
+    """Yield the messages that parts name."""
+    names = (event.get("message_id") for _, event in stream if event["kind"] == "part")
+    return (name for name in names if type(name) is str)
 
 
 def _by_session(sent: Sent) -> dict[str, list[Numbered]]:
@@ -191,9 +206,15 @@ class _Session:
             return None
         if self._marks is None:
             assert self._stored.row is not None
-            opening = load.opening(self._store, self._stored.id) if self._stored.positions else None
-            self._marks = RecordMarks(self._stored.row, opening[0] if opening else None)
+            self._marks = RecordMarks(self._stored.row, self._first())
         return self._marks.misfit(head)
+
+    def _first(self) -> JsonObject | None:
+        """Return the options of the message that the session begins with, if it is stored."""
+        if self._stored.first is None and self._stored.positions:
+            opening = load.opening(self._store, self._stored.id)
+            self._stored.first = opening[0]["options"] if opening else None
+        return self._stored.first
 
     def _append(self, sent: Sent, new: list[Numbered]) -> None:
         """Add the new messages of a record with their parts."""
@@ -204,9 +225,10 @@ class _Session:
             event = numbered[1]
             if event["kind"] == "message":
                 self._stored.positions[event["id"]], self._stored.roles[event["id"]] = place, event["role"]
+                self._stored.parts[event["id"]] = set()
                 place += 1
             else:
-                self._stored.parts.setdefault(event["message_id"], set()).add(event["id"])
+                self._stored.parts[event["message_id"]].add(event["id"])
             self._add(sent, numbered)
 
     def _late(self, sent: Sent, numbered: Numbered) -> None:

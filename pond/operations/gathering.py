@@ -13,6 +13,7 @@ from pond.operations.failing import RequestError
 
 if TYPE_CHECKING:  # Lance is loaded by whoever stores first
     from pond.intake.events import Sent
+    from pond.intake.present import Present
     from pond.operations.service import Service
     from pond.substrate.store import Store
 
@@ -33,6 +34,7 @@ class _Queue:
     tidied: float = field(default_factory=time.monotonic)
     thorough: float = field(default_factory=time.monotonic)
     pause: float = _TIDY_EVERY
+    known: Present | None = None
 
 
 class Gathering:
@@ -93,7 +95,7 @@ class Gathering:
                     queue.running = False
                     return
             if taken:
-                self._store(namespace, taken)
+                self._store(namespace, queue, taken)
                 queue.untidy = True
             if due:
                 begun = time.monotonic()
@@ -105,11 +107,13 @@ class Gathering:
                 queue.pause = max(_TIDY_EVERY, _SHARE * (queue.tidied - begun))
                 queue.untidy = bool(taken)
 
-    def _store(self, namespace: str | None, taken: list[tuple[Sent, Future[Sent]]]) -> None:
+    def _store(self, namespace: str | None, queue: _Queue, taken: list[tuple[Sent, Future[Sent]]]) -> None:
         from pond.intake.events import store_events
+        from pond.intake.present import Present
 
+        queue.known = queue.known or Present()
         try:
-            store_events(self._prepared(namespace), [sent for sent, _ in taken])
+            store_events(self._prepared(namespace), [sent for sent, _ in taken], queue.known)
             self._service.wrote(namespace)
             self.commits += 1
         except BaseException as error:
