@@ -21,6 +21,8 @@ THREADS = 4  # namespaces that are written at the same moment
 _MOST_WAITING = 200_000  # events that may wait for one namespace
 _TIDY_EVERY = 3.0  # seconds, while events keep coming, or
 _SHARE = 8  # times as long as it took
+_QUIET = 1.0  # seconds without a request, after which tables are tidied
+_LONGEST_WAIT = 0.25  # seconds, and never longer than the last commit took
 _THOROUGHLY_EVERY = 60.0  # seconds
 
 
@@ -35,6 +37,8 @@ class _Queue:
     thorough: float = field(default_factory=time.monotonic)
     pause: float = _TIDY_EVERY
     known: Present | None = None
+    together: int = 0  # requests that the last commit was for
+    patience: float = 0.0  # seconds to wait for as many again
 
 
 class Gathering:
@@ -43,9 +47,10 @@ class Gathering:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._queues: dict[str | None, _Queue] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._threads = ThreadPoolExecutor(THREADS, "storing")
         self.commits = 0
+        self._closing = False
 
     def put(self, namespace: str | None, sent: Sent) -> Future[Sent]:
         """Store events soon; the future has them once they are committed, and says what became of each."""
@@ -56,6 +61,7 @@ class Gathering:
                 what = "more events wait to be stored than there is room for"
                 raise RequestError(Failure.STORAGE_UNAVAILABLE, "exhausted", what)
             queue.waiting.append((sent, done))
+            self._lock.notify_all()
             self._begin(namespace, queue)
         return done
 
@@ -79,6 +85,9 @@ class Gathering:
 
     def close(self) -> None:
         """Store everything that waits."""
+        with self._lock:
+            self._closing = True
+            self._lock.notify_all()
         self._threads.shutdown()
 
     def _begin(self, namespace: str | None, queue: _Queue) -> None:
@@ -89,14 +98,23 @@ class Gathering:
     def _work(self, namespace: str | None, queue: _Queue) -> None:
         while True:
             with self._lock:
+                # Those who were answered just now send their next request in a moment: together they cost one commit.
+                self._lock.wait_for(lambda: len(queue.waiting) >= queue.together, queue.patience)
+                if queue.untidy and not self._closing:  # tidied is when nothing more comes
+                    self._lock.wait_for(lambda: queue.waiting or self._closing, _QUIET)
                 taken, queue.waiting = queue.waiting, []
-                due = queue.untidy and (not taken or time.monotonic() - queue.tidied > queue.pause)
+                due = (
+                    queue.untidy and not self._closing and (not taken or time.monotonic() - queue.tidied > queue.pause)
+                )
                 if not taken and not due:
                     queue.running = False
                     return
+            queue.together, queue.patience = 0, 0.0
             if taken:
+                begun = time.monotonic()
                 self._store(namespace, queue, taken)
-                queue.untidy = True
+                queue.together, queue.untidy = len(taken), True
+                queue.patience = min(_LONGEST_WAIT, time.monotonic() - begun) if len(taken) > 1 else 0.0
             if due:
                 begun = time.monotonic()
                 thoroughly = not taken or begun > queue.thorough + _THOROUGHLY_EVERY
