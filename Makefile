@@ -4,6 +4,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 READY  := .venv/.ready
 LOCK   := requirements.lock
+MODEL  := .models/minilm-l6-int8/pond-model.json
 UV     := uv==0.13.7
 SPREAD := --numprocesses=auto --dist=loadfile
 
@@ -13,12 +14,22 @@ step = @printf '%-12s' '$(1)'; \
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check-format check-lint check-types check-layers check-generated check-golden check-tests \
-  generate format bench bench-serve against soak fuzz stories torture mutate clients lock clean
+  generate format bench bench-search bench-serve against soak fuzz stories torture mutate clients model lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) ## Store the bundled sessions in a scratch lake, list them, show one, restore it and take it to another client
+# A request over HTTP, as any program would send it.
+define ASK
+import json, sys, urllib.request
+body = json.dumps({"protocol_version": 1, "query": "which plant needs water", "limit": 1}).encode()
+asked = urllib.request.Request(sys.argv[1], body, {"content-type": "application/json"})
+found = json.load(urllib.request.urlopen(asked))
+print(json.dumps(found["hits"][:1], indent=2))
+endef
+export ASK
+
+demo: $(READY) ## Store the bundled sessions in a scratch lake, search and restore them, take one to another client, serve it
 	@set -e; PATH="$(CURDIR)/$(BIN):$$PATH"; out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; \
 	  mkdir "$$out/sessions"; cp -r adapters/claude_code/fixtures/tour adapters/claude_code/fixtures/subagents "$$out/sessions"; \
 	  cp -r adapters/codex/fixtures/tour "$$out/sessions/codex"; cd "$$out"; export POND_LAKE="$$out/lake"; \
@@ -27,10 +38,17 @@ demo: $(READY) ## Store the bundled sessions in a scratch lake, list them, show 
 	  run ingest sessions; \
 	  run list; \
 	  run get e1a7b6f9 --tail 2; \
+	  echo '# No message has the words "plant", "needs" or "water".'; \
+	  run search which plant needs water --limit 1; \
 	  run restore e1a7b6f9 -o restored; \
 	  run verify restored; \
 	  run restore e1a7b6f9 --to codex -o for-codex; \
-	  head -n 4 for-codex/sessions/*/*/*/*.jsonl | cut -c 1-150; echo '  ...'
+	  head -n 4 for-codex/sessions/*/*/*/*.jsonl | cut -c 1-150; echo '  ...'; echo; \
+	  echo '$$ pond serve &'; export XDG_RUNTIME_DIR="$$out"; pond serve --port 0 > serving & server=$$!; \
+	  trap 'kill $$server; wait $$server || true; rm -rf "$$out"' EXIT; \
+	  while [ ! -s serving ] && kill -0 $$server; do sleep 0.1; done; cat serving; \
+	  echo '$$ POST /v1/search {"protocol_version": 1, "query": "which plant needs water"}'; \
+	  python -c "$$ASK" "$$(sed 's/.* //' serving)/v1/search"
 
 test: check-format check-lint check-types check-layers check-generated check-golden check-tests ## Check everything, as CI does
 
@@ -54,7 +72,7 @@ check-golden: $(READY)
 	  else echo FAILED; printf '%s\n' "$$out"; exit 1; fi
 # A file's tests stay together and in order (`loadfile`): they share what its fixtures have built. The last lines say how
 # many passed, what was not run, and which ten took longest.
-check-tests: $(READY)
+check-tests: $(READY) $(MODEL)
 	@printf '%-12s' tests; \
 	  if out=$$($(BIN)/pytest -q $(SPREAD) --durations=10 2>&1); then printf '%s\n' "$$out" | tail -n 1; \
 	  printf '%s\n' "$$out" | grep -E '^not run:|^[0-9.]+s (call|setup|teardown) ' || true; \
@@ -69,13 +87,16 @@ format: $(READY) ## Lay out the code and mend what the linter can mend
 bench: $(READY) ## Measure speed, memory and size; prints a table (BENCH=--full: on a lake of 2 GB)
 	@$(BIN)/python -m tests.bench $(BENCH)
 
+bench-search: $(READY) ## Measure how fast and how well search finds (BENCH=--full: among a million messages)
+	@$(BIN)/python -m tests.bench.search $(BENCH)
+
 bench-serve: $(READY) ## Measure a server against the operations it calls; prints a table (about 20 minutes)
 	@$(BIN)/python -m tests.bench.serving $(ARGS)
 
 against: $(READY) ## Measure convert and ingest against another revision, in turns: make against REV=v1 (minutes)
 	@$(BIN)/python -m tests.bench.against $(REV) $(ARGS)
 
-soak: $(READY) ## Run every check at full size: more examples, all cuts, all samples (long)
+soak: $(READY) $(MODEL) ## Run every check at full size: more examples, all cuts, all samples (long)
 	@POND_SOAK=1 $(BIN)/pytest -q $(SPREAD) --durations=10 --hypothesis-profile=soak $(ARGS)
 
 fuzz: $(READY) ## Run the property tests on millions of random records, then whole damaged stores, with a new seed (minutes)
@@ -96,15 +117,20 @@ mutate: $(READY) ## Flip single rules of the mappings and see whether a test not
 clients: $(READY) ## Let the real clients resume what pond wrote; fetches them once (minutes)
 	@$(BIN)/python -m tests.clients --install $(ARGS)
 
+model: $(MODEL) ## Fetch the small model that the tests embed with (17 MB)
+
 lock: ## Pin the dependencies of pyproject.toml again; UPGRADE=--upgrade takes the newest
 	$(call step,lock,$(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install -q $(UV) && \
-	  .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes \
+	  .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --extra embed --group dev --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command 'make lock' $(UPGRADE) \
 	  pyproject.toml --output-file $(LOCK))
 
 clean: ## Remove the environment and what the tools leave behind
-	@rm -rf .venv .venv-lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache mutants build dist
+	@rm -rf .venv .venv-lock .models .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache mutants build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(MODEL): tests/embed/model.lock | $(READY)
+	$(call step,model,rm -rf $(@D) && $(BIN)/python -m tests.embed.fetch && touch $@)
 
 # The stamp is older than its prerequisites after a change of dependencies only; the second time costs nothing.
 $(READY): pyproject.toml $(LOCK)

@@ -205,11 +205,47 @@ class IngestedSession(TypedDict):
 Count: TypeAlias = int
 
 
-class StatsRequest(TypedDict, closed=True):
-    """Asks what the lake holds and how it stands. Sent to `GET /v1/stats`, or read as the resource `stats://pond`."""
+class SqlRequest(TypedDict, closed=True):
+    """Runs one read-only SQL query over the tables `sessions`, `messages` and `parts`. Sent to `POST /v1/sql`, or as the tool `pond_sql_query`."""
 
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]
+    query: str
+    limit: NotRequired[int]
+
+
+class SqlColumn(TypedDict):
+    """A column of a result."""
+
+    name: str
+    type: str
+
+
+class Tokens(TypedDict):
+    """Tokens by kind. What a client does not note is 0."""
+
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+    reasoning: int
+
+
+class ModelUse(TypedDict):
+    """What one model was used for."""
+
+    name: str
+    answers: int
+    sessions: int
+    tokens: Tokens
+
+
+class ToolUse(TypedDict):
+    """How often one tool was called."""
+
+    name: str
+    calls: int
+    failed: int
 
 
 class IndexStats(TypedDict):
@@ -306,7 +342,58 @@ class SearchExplanation(TypedDict):
     filter: NotRequired[str]
     surroundings: float
     version: int
+    plan: str
     hits: list[HitExplanation]
+    sessions: list[float]
+
+
+class SqlResponse(TypedDict):
+    """The rows of a query."""
+
+    columns: list[SqlColumn]
+    rows: list[dict[str, JsonValue]]
+    more: bool
+    hint: NotRequired[str]
+
+
+class StatsRequest(TypedDict, closed=True):
+    """Asks what the lake holds and how it stands. Sent to `GET /v1/stats`, or read as the resource `stats://pond`."""
+
+    protocol_version: ProtocolVersion
+    namespace: NotRequired[Namespace]
+    activity: NotRequired[bool]
+    filters: NotRequired[SearchFilters]
+
+
+class ActivityCounts(TypedDict):
+    """The numbers of an activity."""
+
+    sessions: int
+    subagent_sessions: int
+    messages: int
+    prompts: int
+    tool_calls: int
+    failed_calls: int
+    days: int
+    first: NotRequired[Timestamp]
+    last: NotRequired[Timestamp]
+    tokens: Tokens
+
+
+class NamedCounts(TypedDict):
+    """The numbers of one client, project or month."""
+
+    name: str
+    sessions: int
+    subagent_sessions: int
+    messages: int
+    prompts: int
+    tool_calls: int
+    failed_calls: int
+    days: int
+    first: NotRequired[Timestamp]
+    last: NotRequired[Timestamp]
+    tokens: Tokens
 
 
 class TableStats(TypedDict):
@@ -515,18 +602,15 @@ class RejectedEvent(TypedDict):
     error: Error
 
 
-class StatsResponse(TypedDict):
-    """What the lake holds, and how its tables and indexes stand."""
+class Activity(TypedDict):
+    """What was done, in numbers; the page about statistics defines each. Copied history counts once."""
 
-    sessions: int
-    messages: int
-    parts: int
-    clients: dict[str, Count]
-    last_ingest: NotRequired[Timestamp]
-    searchable_messages: int
-    waiting_messages: NotRequired[int]
-    embedded_messages: dict[str, Count]
-    tables: list[TableStats]
+    totals: ActivityCounts
+    clients: list[NamedCounts]
+    projects: list[NamedCounts]
+    months: list[NamedCounts]
+    models: list[ModelUse]
+    tools: list[ToolUse]
 
 
 class ErrorResponse(TypedDict):
@@ -574,6 +658,21 @@ class IngestResponse(TypedDict):
 
     sessions: list[IngestedSession]
     rejected: list[RejectedEvent]
+
+
+class StatsResponse(TypedDict):
+    """What the lake holds, and how its tables and indexes stand."""
+
+    sessions: int
+    messages: int
+    parts: int
+    clients: dict[str, Count]
+    last_ingest: NotRequired[Timestamp]
+    searchable_messages: int
+    waiting_messages: NotRequired[int]
+    embedded_messages: dict[str, Count]
+    activity: NotRequired[Activity]
+    tables: list[TableStats]
 
 
 class UserMessage(TypedDict, closed=True):

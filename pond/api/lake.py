@@ -14,7 +14,7 @@ from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.intake.request import Request, Summary
 from pond.model.json_text import JsonObject
 from pond.operations.convert import target_directory
-from pond.operations.envelope import PROTOCOL
+from pond.operations.envelope import PROTOCOL, search_request
 from pond.operations.finding import meant
 from pond.operations.get import get as run_get
 from pond.operations.ingest import IngestEvents, ingest_events
@@ -22,6 +22,7 @@ from pond.operations.listing import list_sessions
 from pond.operations.restore import RestoreRequest, restore
 from pond.operations.search import search as run_search
 from pond.operations.service import Service
+from pond.operations.sql import Result
 from pond.operations.stats import stats as run_stats
 from pond.operations.sync import Synced, SyncRequest, ingest_files, sync
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         SearchRequest,
         SearchResponse,
         SessionSummary,
+        StatsRequest,
         StatsResponse,
     )
 
@@ -47,7 +49,7 @@ AnyPath = str | os.PathLike[str]
 Mode = Literal["conversational", "complete", "verbatim"]
 _PAGE = 1000  # messages or sessions asked for at once
 _TABLES = ("sessions", "messages", "parts")
-_LEFT_OUT = ("data", "vector")  # payloads and embeddings: large, and of little use in a table
+_LEFT_OUT = "data"  # payloads are large, and of little use in a table
 
 
 class Lake:
@@ -121,9 +123,10 @@ class Lake:
                 return
             after = page["messages"][-1]["id"]
 
-    def stats(self) -> StatsResponse:
-        """Return what the lake holds and how it stands."""
-        return run_stats(self._service, {"protocol_version": PROTOCOL})
+    def stats(self, *, filters: SearchFilters | None = None) -> StatsResponse:
+        """Return what the lake holds, how it stands, and in `activity` what was done; filters narrow the activity."""
+        request: StatsRequest = {"protocol_version": PROTOCOL, "activity": True, "filters": filters or {}}
+        return run_stats(self._service, request)
 
     def restore(
         self, *sessions: str, output: AnyPath, to: str | None = None, everything: bool = False
@@ -138,12 +141,14 @@ class Lake:
     def to_arrow(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Return a table (sessions, messages or parts) as Arrow; payloads and embeddings only where they are named."""
         from pond.sessions.tables import TABLES
+        from pond.sessions.vectors import with_vectors
         from pond.substrate import read
 
         if table not in _TABLES:
             raise UsageError(Diagnostic("usage", f"unknown table `{table}`", help=f"one of {', '.join(_TABLES)}"))
-        (found,) = (each for each in TABLES if each.name == table)
-        names = columns if columns is not None else [name for name in found.schema.names if name not in _LEFT_OUT]
+        (own,) = (each for each in TABLES if each.name == table)
+        found = with_vectors(self._service.reading(), own)
+        names = columns if columns is not None else [name for name in own.schema.names if name != _LEFT_OUT]
         if unknown := [name for name in names if name not in found.schema.names]:
             help = f"one of {', '.join(found.schema.names)}"
             raise UsageError(Diagnostic("usage", f"`{table}` has no column `{unknown[0]}`", help=help))
@@ -164,7 +169,14 @@ class Lake:
         request |= {"filters": filters or {}, "explain": explain}
         if cursor is not None:
             request["cursor"] = cursor
-        return run_search(self._service, request)
+        return run_search(self._service, search_request(request))
+
+    def sql(self, query: str, *, limit: int | None = None) -> pa.Table:
+        """Return the rows of one read-only SQL query over `sessions`, `messages` and `parts`, as Arrow; all of them."""
+        import pyarrow as pa
+
+        result = Result(self._service, query, rows=limit)
+        return pa.Table.from_batches(list(result), result.schema)
 
     # --- in ---
 

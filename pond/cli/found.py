@@ -1,19 +1,39 @@
 """What a search found, as lines to read."""
 
-import sys
-from collections.abc import Iterator
-from itertools import pairwise
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from pond.cli.reading import clock
-from pond.diagnostics.visible import in_line, visible
+from pond.diagnostics.visible import in_line
 from pond.model.json_text import JsonObject
 
-_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 _LINES = 6  # of a message that are shown
 _INDENT = "    "
+_CUT = "…"
 
 
-def session_heading(session: JsonObject) -> str:
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line to print, and which of its characters matched."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+def session_lines(session: JsonObject, more_matched: bool) -> Iterator[Line]:
+    """Yield a session with its best messages, and how to open it or to go on with it."""
+    yield Line(_heading(session))
+    for hit in session["hits"]:
+        yield from _hit_lines(hit)
+    id = in_line(shlex.quote(session["session_id"]))
+    hidden = session["matched_messages"] - len(session["hits"])
+    more = f"{'at least ' if more_matched else ''}{hidden} more here; " if hidden > 0 else ""
+    yield Line(f"  {more}open: pond get {id}  continue: pond restore {id} -o DIR")
+    yield Line("")
+
+
+def _heading(session: JsonObject) -> str:
     """Return which session it is: its title, who recorded it, when and where."""
     facts = [session.get("title", "without a title"), session["source_agent"], session["project"]]
     if "created_at" in session:
@@ -21,41 +41,61 @@ def session_heading(session: JsonObject) -> str:
     return "  ".join(map(in_line, facts))
 
 
-def hit_lines(hit: JsonObject) -> Iterator[str]:
-    """Yield a message: who and when, how well it matches, and the text around the match with its words marked."""
-    time = f"  {clock(hit['timestamp'])}" if "timestamp" in hit else ""
-    attached = [part["name"] for part in hit.get("parts_summary", ()) if part["type"] == "file" and "name" in part]
-    beside = f"  with {', '.join(attached)}" if attached else ""
-    copies = f"  also in {len(hit['also_in'])} other sessions" if "also_in" in hit else ""
-    yield in_line(f"  {hit['role']}{time}  match {hit['match']:.2f}  {hit['message_id']}{beside}{copies}")
-    text: str = hit["snippet"] if "snippet" in hit else hit["text"]
-    cut = "…" if "snippet" in hit else ""
-    shown = [line for line in f"{cut}{_marked(text, hit['highlights'])}{cut}".splitlines() if line.strip()]
-    yield from (f"{_INDENT}{line}" for line in shown[:_LINES])
-    if len(shown) > _LINES:
-        yield f"{_INDENT}…"
+def _hit_lines(hit: JsonObject) -> Iterator[Line]:
+    """Yield a message: who said it and when, how well it matches, and the text around the match."""
+    facts = [hit["role"], clock(hit["timestamp"])] if "timestamp" in hit else [hit["role"]]
+    facts += [f"match {hit['match']:.2f}", hit["message_id"]]
+    if attached := [part["name"] for part in hit.get("parts_summary", ()) if part["type"] == "file" and "name" in part]:
+        facts.append(f"with {', '.join(attached)}")
+    if "also_in" in hit:
+        facts.append(f"also in {len(hit['also_in'])} other sessions")
+    yield Line("  " + "  ".join(map(in_line, facts)))
+    marks = [(mark["start"], mark["end"]) for mark in hit["highlights"]]
+    whole = "snippet" not in hit
+    yield from _window(list(_split(hit["text"] if whole else hit["snippet"], marks)), whole)
 
 
-def summary_lines(response: JsonObject, query: str) -> Iterator[str]:
+def _split(text: str, marks: Iterable[tuple[int, int]]) -> Iterator[Line]:
+    """Yield the lines of a text that are not blank, each with its own marks."""
+    begin = 0
+    for line in text.split("\n"):
+        end = begin + len(line)
+        inside = [(max(start, begin), min(stop, end)) for start, stop in marks if start < end and stop > begin]
+        if line.strip():
+            yield Line(line.removesuffix("\r"), tuple((start - begin, stop - begin) for start, stop in inside))
+        begin = end + 1
+
+
+def _window(lines: list[Line], whole: bool) -> Iterator[Line]:
+    """Yield the few neighbouring lines that have most marks, and show where something is left out."""
+    starts = range(max(len(lines) - _LINES, 0) + 1)
+    first = max(starts, key=lambda at: (sum(len(line.marks) for line in lines[at : at + _LINES]), -at))
+    shown = lines[first : first + _LINES]
+    for at, line in enumerate(shown):
+        before = _CUT if at == 0 and (first or not whole) else ""
+        after = _CUT if at == len(shown) - 1 and (first + _LINES < len(lines) or not whole) else ""
+        shift = len(_INDENT) + len(before)
+        marks = tuple((start + shift, stop + shift) for start, stop in line.marks)
+        yield Line(f"{_INDENT}{before}{line.text}{after}", marks)
+
+
+def summary_lines(response: JsonObject, query: str) -> Iterator[Line]:
     """Yield what the totals are, how to go on, and what to try where nothing was found."""
-    matched, searched = response["matched_messages"], response["searchable_messages"]
     if not response["sessions"]:
-        yield f"Nothing found in {searched} messages for: {in_line(query)}" if query else "Nothing found."
-        yield "Tool calls, their output, reasoning and what a client puts into a prompt are not searched; nor are"
-        yield "subagents without --subagents. Try other words, fewer filters, or `pond list`."
+        yield from map(Line, _nothing_found(response["searchable_messages"], query))
         return
     if response["weak"]:
-        yield "Even the best match is weak: what you look for may not be here, or in other words."
+        yield Line("Even the best match is weak: what you look for may not be here, or may be said in other words.")
     at_least = "at least " if response["more_matched"] else ""
-    yield f"{at_least}{matched} of {searched} messages match."
+    yield Line(f"{at_least}{response['matched_messages']} of {response['searchable_messages']} messages match.")
     if "cursor" in response:
-        yield f"{response['sessions_remaining']} more sessions: --cursor {response['cursor']}"
+        yield Line(f"{response['sessions_remaining']} more sessions: --cursor {response['cursor']}")
 
 
-def _marked(text: str, highlights: list[JsonObject]) -> str:
-    """Return a text with matched words in bold on a terminal; nothing that stands in it steers the terminal."""
-    if not sys.stdout.isatty():
-        return visible(text)
-    edges = [0, *(at for mark in highlights for at in (mark["start"], mark["end"])), len(text)]
-    pieces = [visible(text[begin:end]) for begin, end in pairwise(edges)]
-    return "".join(f"{_BOLD}{piece}{_PLAIN}" if at % 2 else piece for at, piece in enumerate(pieces))
+def _nothing_found(searched: int, query: str) -> Iterator[str]:
+    if not searched:
+        yield "Nothing found: no message meets the filters."
+    else:
+        yield f"Nothing found in {searched} messages" + (f" for: {in_line(query)}" if query else ".")
+    yield "Tool calls, their output, reasoning and what a client puts into a prompt are not searched; nor are"
+    yield "subagents without --subagents. Try other words, fewer filters, or `pond list`."

@@ -26,6 +26,15 @@ _WAYS: dict[str, dict[str, str]] = {
     "foreign-loss": {"--on-loss": "--on-loss warn writes the session all the same"},
     "archive-erased": {"--erased": "--erased brings them back"},
     "lake-not-found": {"": "`pond list` shows what is there"},
+    "model-unknown": {
+        "--from": "`pond model list --all` shows what can be fetched, --from DIRECTORY adds any other",
+        "": "`pond model list` shows those of this machine, `pond model add` adds one",
+    },
+    "model-unreachable": {"--from": "{help}; without one, --from DIRECTORY adds a copy"},
+    "model-dimensions": {
+        "--force-embed": "if the model was replaced, --force-embed embeds everything anew",
+        "": "if the model was replaced, `pond sync --force-embed` embeds everything anew",
+    },
     "lake-missing": {"": "`pond sync` makes one from the sessions on this machine"},
 }
 _ARCHIVE = ".pond"

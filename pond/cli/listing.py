@@ -1,6 +1,5 @@
 """`pond list`: the sessions of the lake, the most recently active first."""
 
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from pond.cli.columns import room
 from pond.cli.config import Lake
 from pond.cli.reading import clock
 from pond.cli.show import print_json
@@ -77,7 +77,7 @@ def run(
     if json:
         print_json(found, sys.stdout)
         return 0
-    for line in _table(found["sessions"], _columns()):
+    for line in _table(found["sessions"], room()):
         say(line)
     if not found["sessions"]:
         say(_nothing(sessions_of(service), client))
@@ -100,11 +100,6 @@ def _nothing(held: Mapping[str, int], client: str | None) -> str:
     if client is not None and client not in held:
         return f"The lake holds no sessions of {client}: `pond sync` stores those of this machine."
     return f"None of the {sum(held.values())} sessions in the lake matches; `pond list` shows the newest."
-
-
-def _columns() -> int | None:
-    """Return how wide the terminal is; None where there is none, and nothing is cut."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _table(sessions: list[JsonObject], columns: int | None) -> Iterator[str]:

@@ -23,6 +23,11 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "ingest": ("pond.cli.ingest", "Store sessions in the lake: what is new in files of any client."),
     "search": ("pond.cli.search", "Find messages of the lake by what was said in them, the best sessions first."),
+    "sql": ("pond.cli.sql", "Run one read-only SQL query over the lake's sessions, messages and parts."),
+    "stats": (
+        "pond.cli.stats",
+        "Count sessions, messages, prompts, tools, tokens and days, by client, project, model and month.",
+    ),
     "list": ("pond.cli.listing", "List the sessions of the lake, the most recently active first; times are UTC."),
     "get": ("pond.cli.get", "Show a session of the lake, a page at a time, or one message of it."),
     "restore": (
@@ -50,6 +55,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "export": ("pond.cli.export", "Write sessions with their children to a compact archive, for `pond import`."),
     "import": ("pond.cli.import_", "Take the sessions of an archive into the lake, as far as they are new."),
     "erase": ("pond.cli.erase", "Erase sessions and their children for good, so that no sync brings them back."),
+    "model": ("pond.cli.model", "List, add, check and remove the models that messages can be embedded with."),
     "clients": ("pond.cli.clients", "List the clients pond reads and writes, versions verified and known limits."),
     "config": ("pond.cli.config", "Show the settings that hold here, and where each comes from."),
     "golden": (
@@ -142,7 +148,8 @@ def _dispatch(arguments: list[str]) -> int:
     home, help = VERBS[verb]
     module = importlib.import_module(home)
     if hasattr(module, "run"):
-        return _run(module.run, f"pond {verb}", help, rest)
+        ordered = module.ordered(rest) if hasattr(module, "ordered") else rest
+        return _run(module.run, f"pond {verb}", help, ordered)
     if rest and rest[0] in module.commands:
         command = module.commands[rest[0]]
         return _run(command, f"pond {verb} {rest[0]}", command.__doc__, rest[1:])

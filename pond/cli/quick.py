@@ -53,6 +53,8 @@ def _read(arguments: list[str], options: dict[str, tuple[str, Any]], values: dic
     words: list[str] = []
     rest = iter(arguments)
     for word in rest:
+        if word == "--":
+            return [*words, *rest]
         if word == "-" or not word.startswith("-"):
             words.append(word)
             continue

@@ -1,26 +1,40 @@
 """`pond search`: the messages of the lake by what was said in them."""
 
-import shlex
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 import typer
 
 from pond.cli.config import Lake
-from pond.cli.found import hit_lines, session_heading, summary_lines
+from pond.cli.filters import (
+    Agent,
+    Client,
+    Failed,
+    File,
+    Has,
+    Project,
+    Role,
+    Session,
+    Since,
+    Tool,
+    Until,
+    chosen,
+)
+from pond.cli.found import Line, session_lines, summary_lines
+from pond.cli.quick import options_of
 from pond.cli.show import print_json
 from pond.cli.terminal import say, warn
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.render import picture
+from pond.diagnostics.visible import in_line
 from pond.model.json_text import JsonObject
 from pond.operations.envelope import PROTOCOL
 from pond.operations.search import LIMIT, search
 from pond.operations.service import Service
 from pond.search.query.query import Key
-from pond.search.wire import filters_of
 from pond.transports.local import ask
 
 if TYPE_CHECKING:  # shapes only
@@ -28,7 +42,6 @@ if TYPE_CHECKING:  # shapes only
 
 Sort = Literal["relevance", "recent"]
 SORTS: Final[tuple[Sort, ...]] = ("relevance", "recent")
-_Values = list[str] | None
 
 
 def run(
@@ -36,21 +49,17 @@ def run(
         list[str] | None,
         typer.Argument(metavar="[QUERY]...", help='Words, "exact phrases" and conditions such as role:user, after:7d.'),
     ] = None,
-    role: Annotated[_Values, typer.Option("--role", metavar="ROLE", help="user or assistant.")] = None,
-    client: Annotated[_Values, typer.Option("--client", metavar="CLIENT", help="Recorded by this client.")] = None,
-    project: Annotated[
-        _Values, typer.Option("--project", metavar="DIR", help="Of this project or below it; a name, or *part*.")
-    ] = None,
-    session: Annotated[_Values, typer.Option("--session", metavar="ID", help="In this session.")] = None,
-    since: Annotated[
-        str | None, typer.Option("--since", "--after", metavar="TIME", help="Not older: 2026-03-14, 12h, 7d, today.")
-    ] = None,
-    until: Annotated[str | None, typer.Option("--until", "--before", metavar="TIME", help="Older than this.")] = None,
-    tool: Annotated[_Values, typer.Option("--tool", metavar="NAME", help="In a turn that used this tool.")] = None,
-    file: Annotated[_Values, typer.Option("--file", metavar="PATH", help="In a turn that used this file.")] = None,
-    has: Annotated[_Values, typer.Option("--has", metavar="WHAT", help="With such an attachment: image, file.")] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="In a turn in which a tool failed.")] = False,
-    agent: Annotated[_Values, typer.Option("--agent", metavar="KIND", help="Of subagents of this kind.")] = None,
+    role: Role = None,
+    client: Client = None,
+    project: Project = None,
+    session: Session = None,
+    since: Since = None,
+    until: Until = None,
+    tool: Tool = None,
+    file: File = None,
+    has: Has = None,
+    failed: Failed = False,
+    agent: Agent = None,
     subagents: Annotated[bool, typer.Option("--subagents", help="Sessions of subagents, too.")] = False,
     sort: Annotated[
         str, typer.Option("--sort", metavar="ORDER", help="relevance, or recent: the newest of what matches well.")
@@ -65,17 +74,15 @@ def run(
     lake: Lake = None,
 ) -> int:
     text = " ".join(query or ())
-    filters = filters_of(
+    filters = chosen(
         {
-            Key.ROLE: role or (), Key.CLIENT: client or (), Key.PROJECT: project or (), Key.SESSION: session or (),
-            Key.AFTER: [since] if since is not None else (), Key.BEFORE: [until] if until is not None else (),
-            Key.TOOL: tool or (), Key.FILE: file or (), Key.HAS: has or (), Key.AGENT: agent or (),
-            Key.FAILED: ["true"] if failed else (), Key.SUBAGENTS: ["true"] if subagents else (),
-        },
-        datetime.now(UTC),
+            Key.ROLE: role, Key.CLIENT: client, Key.PROJECT: project, Key.SESSION: session, Key.AFTER: since,
+            Key.BEFORE: until, Key.TOOL: tool, Key.FILE: file, Key.HAS: has, Key.AGENT: agent, Key.FAILED: failed,
+            Key.SUBAGENTS: subagents,
+        }
     )  # fmt: skip
     if min_score is not None:
-        filters["min_score"] = min_score
+        filters["min_score"] = _share(min_score)
     if not text.strip() and not filters:
         raise UsageError(Diagnostic("usage", "nothing to search for", help="give words, or a filter: see --help"))
     request: SearchRequest = {"protocol_version": PROTOCOL, "query": text, "filters": filters, "limit": _limit(limit)}
@@ -94,8 +101,27 @@ def run(
         print_json(response, sys.stdout)
         return 0
     for line in _lines(response, text, explain):
-        say(line)
+        say(line.text, marks=line.marks)
     return 0
+
+
+def ordered(arguments: list[str]) -> list[str]:
+    """Return the arguments with the words of the query last: no option is short, so `-role:tool` and `-m` are words."""
+    options = options_of(run)
+    given: list[str] = []
+    words: list[str] = []
+    rest = iter(arguments)
+    for word in rest:
+        flag, equals, _ = word.partition("=")
+        if word == "--":
+            words += rest
+        elif not flag.startswith("--") or any(map(str.isspace, flag)):
+            words.append(word)
+        else:
+            given.append(word)
+            if not equals and options.get(flag, ("", bool))[1] is not bool:
+                given += islice(rest, 1)
+    return [*given, "--", *words] if any(word.startswith("-") for word in words) and words != ["-h"] else arguments
 
 
 def _sort(text: str) -> Sort:
@@ -105,33 +131,42 @@ def _sort(text: str) -> Sort:
     raise UsageError(Diagnostic("usage", f"unknown order `{text}`", help=f"one of {', '.join(SORTS)}"))
 
 
+def _share(score: float) -> float:
+    if not 0 <= score <= 1:  # nor is NaN
+        raise UsageError(Diagnostic("usage", f"expected a score from 0 to 1, found {score}", path="--min-score"))
+    return score
+
+
 def _limit(limit: int) -> int:
     if not 1 <= limit <= 200:
         raise UsageError(Diagnostic("usage", f"expected a limit of 1 to 200, found {limit}"))
     return limit
 
 
-def _lines(response: JsonObject, text: str, explain: bool) -> Iterator[str]:
+def _lines(response: JsonObject, text: str, explain: bool) -> Iterator[Line]:
     if explain:
-        yield from _explained(response["explanation"])
+        yield from map(Line, _explained(response))
     for session in response["sessions"]:
-        yield session_heading(session)
-        for hit in session["hits"]:
-            yield from hit_lines(hit)
-        more = session["matched_messages"] - len(session["hits"])
-        yield f"  {f'{more} more here; ' if more else ''}open: pond get {shlex.quote(session['session_id'])}"
-        yield ""
+        yield from session_lines(session, response["more_matched"])
     yield from summary_lines(response, text)
 
 
-def _explained(explanation: JsonObject) -> Iterator[str]:
+def _explained(response: JsonObject) -> Iterator[str]:
+    explanation = response["explanation"]
     words = ", ".join(f"{word} {weight:.2f}" for word, weight in explanation["words"].items())
     yield f"words       {words or 'none: the newest first'}"
     yield f"terms       {' '.join(explanation['terms'])}"
     yield f"filter      {explanation.get('filter', 'none')}"
     yield f"around      counts {explanation['surroundings']:.2f}"
-    for hit in explanation["hits"]:
-        arms = "  ".join(f"{arm} {value:.2f}" for arm, value in hit["arms"].items())
-        made = "  ".join(f"{name} {hit[name]:.2f}" for name in ("covered", "own", "around"))
-        yield f"  {hit['message_id']}  {arms}  {made}"
+    yield f"version     {explanation['version']}"
+    yield "plan"
+    yield from (f"  {line}" for line in explanation["plan"].rstrip().split("\n"))
+    yield "messages"
+    for hit, made in zip(response["hits"], explanation["hits"], strict=True):
+        scores = made["arms"] | {name: made[name] for name in ("covered", "own", "around")}
+        scores |= {name: hit[name] for name in ("score", "match")}
+        yield in_line(hit["message_id"]) + "".join(f"  {name} {value:.2f}" for name, value in scores.items())
+    yield "sessions"
+    for session, score in zip(response["sessions"], explanation["sessions"], strict=True):
+        yield f"{in_line(session['session_id'])}  score {score:.2f}"
     yield ""

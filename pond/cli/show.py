@@ -81,7 +81,7 @@ class Watching:
 
     def __init__(self) -> None:
         self._line = StatusLine()
-        self._began = time.monotonic()
+        self._what, self._began = "", time.monotonic()
         self._last = float("-inf")
 
     def __enter__(self) -> Watch:
@@ -95,6 +95,9 @@ class Watching:
         if not self._line.on:
             return
         now = time.monotonic()
+        if self._what and progress.what != self._what:  # the next stage has a pace of its own
+            self._began = now
+        self._what = progress.what
         if not progress.total:
             self._line.draw(progress.what)
         elif now - self._last > _EVERY and now - self._began > _EVERY:
@@ -104,6 +107,8 @@ class Watching:
     def _how_far(self, progress: Progress, now: float) -> str:
         percent = min(100, progress.done * 100 // progress.total)
         size = f"{progress.done / 1e6:.0f} of {progress.total / 1e6:.0f} MB"
+        if progress.unit:
+            size = f"{progress.done} of {progress.total} {progress.unit}"
         counted = f"  {progress.counted}" if progress.counted else ""
         return f"{progress.what}: {percent:3d} %  {size}{counted}{self._pace(progress, now)}"
 
@@ -113,7 +118,8 @@ class Watching:
         if now - self._began < 1 or not rate:
             return ""
         left = int((progress.total - progress.done) / rate)
-        return f"  {rate / 1e6:.0f} MB/s  {left // 60}:{left % 60:02d} left"
+        pace = f"{rate:.0f}/s" if progress.unit else f"{rate / 1e6:.0f} MB/s"
+        return f"  {pace}  {left // 60}:{left % 60:02d} left"
 
 
 def size(count: int) -> str:

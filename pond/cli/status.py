@@ -13,7 +13,7 @@ from pond.cli.terminal import say
 from pond.config.load import load
 from pond.diagnostics.visible import in_line
 from pond.lake.retention import AHEAD, Retention
-from pond.lake.status import Checks, Overview
+from pond.lake.status import Checks, Coverage, Overview
 from pond.operations.service import Service
 from pond.operations.upkeep import checks, overview
 from pond.substrate.upkeep import TableHealth
@@ -53,9 +53,7 @@ def _checks(found: Checks) -> Iterator[str]:
         yield f"  {name:<11}{_table(table)}"
     if any(index.unindexed for table in found.tables.values() for index in table.indexes):
         yield "  what an index lacks is searched slowly; `pond optimize` adds it"
-    texts, embedded = found.embeddings.texts, sum(found.embeddings.models.values())
-    models = "".join(f", {in_line(name)} {count}" for name, count in found.embeddings.models.items())
-    yield f"embeddings   {embedded} of {texts} messages{models}"
+    yield from _embeddings(found.embeddings)
     if found.waiting:
         yield f"waiting      {found.waiting} messages cannot be searched yet; the next `pond sync` ends that"
     sources = found.sources
@@ -72,6 +70,13 @@ def _checks(found: Checks) -> Iterator[str]:
         yield f"erasing      {in_line(id)} did not come to its end; run `pond erase {in_line(id)}` again"
     for each in found.retention:
         yield from _retention(each)
+
+
+def _embeddings(found: Coverage) -> Iterator[str]:
+    models = "".join(f", {in_line(name)} {count}" for name, count in found.models.items())
+    yield f"embeddings   {sum(found.models.values())} of {found.texts} messages{models}"
+    if found.configured is not None and (waiting := found.texts - found.models.get(found.configured, 0)):
+        yield f"  {waiting} wait for {in_line(found.configured)}; `pond sync` embeds them"
 
 
 def _table(table: TableHealth) -> str:

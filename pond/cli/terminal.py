@@ -7,25 +7,40 @@ import codecs
 import io
 import os
 import sys
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import BinaryIO, TextIO, cast
 from unicodedata import east_asian_width
 
 from pond.diagnostics.visible import in_json, one_line_of, visible
 
 _ELLIPSIS = "…"
-_CLEAR = "\x1b[K"
+_CLEAR, _BOLD, _PLAIN = "\x1b[K", "\x1b[1m", "\x1b[0m"
 _USUAL = 80  # columns, where the terminal does not say
 
 
-def say(text: str = "", stream: TextIO | None = None, end: str = "\n") -> None:
+def say(
+    text: str = "", stream: TextIO | None = None, end: str = "\n", *, marks: Sequence[tuple[int, int]] = ()
+) -> None:
     """Print text for people, on standard output if no stream is named; what would steer a terminal is written out.
 
     A character that the output's encoding lacks is written out too. Who puts a name or a title into a line sees to it
-    that it is one line: `one_line_of`, `in_line`.
+    that it is one line: `one_line_of`, `in_line`. Characters from a mark's start to its end are bold on a terminal.
     """
     stream = stream or sys.stdout
     encoding = stream.encoding or "utf-8"
-    print(visible(text).encode(encoding, "backslashreplace").decode(encoding), end=end, file=stream)
+    shown = _in_bold(text, marks) if marks and _is_terminal(stream) else visible(text)
+    print(shown.encode(encoding, "backslashreplace").decode(encoding), end=end, file=stream)
+
+
+def _in_bold(text: str, marks: Sequence[tuple[int, int]]) -> str:
+    edges = [0, *(at for mark in marks for at in mark), len(text)]
+    pieces = [visible(text[begin:end]) for begin, end in pairwise(edges)]
+    return "".join(f"{_BOLD}{piece}{_PLAIN}" if at % 2 else piece for at, piece in enumerate(pieces))
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def warn(text: str) -> None:
@@ -37,7 +52,7 @@ class StatusLine:
     """A line of standard error that is drawn again and again; silent where standard error is no terminal."""
 
     def __init__(self) -> None:
-        self.on = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.on = _is_terminal(sys.stderr)
         self._drawn = False
 
     def draw(self, text: str) -> None:

@@ -74,13 +74,44 @@ class Location(SettingKind):
 
 
 class LocalPath(SettingKind):
-    """A file of this machine."""
+    """A file or a directory of this machine."""
 
     expected = "a path"
 
     def check(self, value: object, base: PathBase) -> str:
         """Return the path, absolute."""
         return _local(_text(value), base)
+
+
+class WebAddress(SettingKind):
+    """The address of a server."""
+
+    expected = "an address that begins with http:// or https://"
+
+    def check(self, value: object, base: PathBase) -> str:
+        """Return the address without a slash at its end."""
+        text = _text(value)
+        address = _ADDRESS.fullmatch(text)
+        if address is None or address["scheme"].lower() not in ("http", "https") or not address["rest"].strip("/"):
+            raise Unfit
+        return text.rstrip("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(SettingKind):
+    """One of a few words."""
+
+    words: tuple[str, ...]
+
+    @property
+    def expected(self) -> str:
+        return f"one of {', '.join(self.words)}"
+
+    def check(self, value: object, base: PathBase) -> str:
+        """Return the word."""
+        if not isinstance(value, str) or value not in self.words:
+            raise Unfit
+        return value
 
 
 @dataclass(frozen=True, slots=True)

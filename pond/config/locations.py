@@ -56,6 +56,14 @@ def server_socket(settings: Settings, environ: Mapping[str, str]) -> Path | None
     return place if len(os.fsencode(place)) < _LONGEST_SOCKET else None
 
 
+def default_models(environ: Mapping[str, str]) -> str:
+    """Return where models lie if nothing else is said."""
+    directory = _base(environ, "XDG_DATA_HOME", ".local/share")
+    if directory is None:
+        raise no_home("models")
+    return str(directory / "pond" / "models")
+
+
 def no_home(what: str) -> UsageError:
     """Return the refusal for something that would lie in a home directory that is not known."""
     help = "set `HOME`, or name the place itself: `--lake`, `POND_LAKE`, `POND_CONFIG`"

@@ -9,6 +9,7 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import Any, Final
 
 from pond.config.kinds import (
+    Choice,
     Count,
     LocalPath,
     Location,
@@ -19,6 +20,7 @@ from pond.config.kinds import (
     SettingKind,
     Text,
     Texts,
+    WebAddress,
 )
 
 PREFIX: Final = "POND_"
@@ -48,6 +50,76 @@ class Ingest:
 
     rows_per_commit: int = field(
         default=20_000, metadata=_about(Count(100, 200_000), "Rows that go into the lake in one commit.")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sql:
+    """`[sql]`: what one query may use."""
+
+    seconds: float = field(default=30.0, metadata=_about(Number(0, 86_400), "Seconds that a query may take."))
+    memory_mb: int = field(
+        default=1024, metadata=_about(Count(64, 1_000_000), "Megabytes of memory that a query may use.")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """`[embed]`: the model that messages are embedded with."""
+
+    model: str | None = field(
+        default=None,
+        metadata=_about(Text(), "The model that messages are embedded with; see `pond model list`.", "off"),
+    )
+    directory: str | None = field(
+        default=None,
+        metadata=_about(LocalPath(), "A directory to run the model from, instead of those `pond model` keeps."),
+    )
+    endpoint: str | None = field(
+        default=None,
+        metadata=_about(WebAddress(), "An OpenAI-compatible server to ask, up to and without `/embeddings`."),
+    )
+    key_variable: str | None = field(
+        default=None, metadata=_about(Text(), "The environment variable that holds the server's key.")
+    )
+    timeout: float = field(default=60.0, metadata=_about(Number(0, 3600), "Seconds the server has for an answer."))
+    dimensions: int | None = field(
+        default=None,
+        metadata=_about(
+            Count(1, 8192), "How many numbers of each vector to keep, where the model allows a cut.", "all"
+        ),
+    )
+    pooling: str | None = field(
+        default=None,
+        metadata=_about(Choice(("mean", "cls", "last")), "How the model's tokens become one vector.", "the model's"),
+    )
+    query_prefix: str | None = field(
+        default=None, metadata=_about(Text(), "What the model wants to see before a question.", "the model's")
+    )
+    passage_prefix: str | None = field(
+        default=None, metadata=_about(Text(), "What the model wants to see before a text.", "the model's")
+    )
+    max_tokens: int | None = field(
+        default=None, metadata=_about(Count(8, 65_536), "How much of a message the model sees.", "the model's")
+    )
+    threads: int | None = field(
+        default=None, metadata=_about(Count(1, 1024), "Threads, or requests at once.", "one for each core")
+    )
+    models: str | None = field(
+        default=None, metadata=_about(LocalPath(), "The directory of `pond model`.", "$XDG_DATA_HOME/pond/models")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """`[search]`: how vectors are searched."""
+
+    index_from: int = field(
+        default=100_000, metadata=_about(Count(256, 1 << 40), "Vectors from which on they are indexed.")
+    )
+    nprobes: int = field(default=16, metadata=_about(Count(1, 65_536), "Parts of the index that a search looks into."))
+    refine_factor: int = field(
+        default=2, metadata=_about(Count(1, 1000), "Candidates measured exactly, times the hits asked for.")
     )
 
 
@@ -100,6 +172,9 @@ class Settings:
     )
     sync: Sync = field(default_factory=Sync)
     ingest: Ingest = field(default_factory=Ingest)
+    sql: Sql = field(default_factory=Sql)
+    embed: Embed = field(default_factory=Embed)
+    search: Search = field(default_factory=Search)
     serve: Serve = field(default_factory=Serve)
     sources: dict[str, str] = field(default_factory=dict)
 

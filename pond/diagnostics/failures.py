@@ -59,6 +59,8 @@ REASONS: dict[str, str] = {
     "missing-token": "The request has no bearer token, and the server wants one.",
     "wrong-token": "The bearer token is not the server's.",
     "forbidden-host": "The request names a host or an origin that the server does not serve.",
+    "wrong-query": "The SQL query cannot run; `diagnostic`, `line` and `help` say why.",
+    "query-limit": "The SQL query took more time or memory than it may.",
     "time-limit": "The request took longer than it may.",
     "file-exists": "A file is in the way, and nothing is overwritten.",
 }

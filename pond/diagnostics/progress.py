@@ -8,12 +8,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is being done; where its size is known, how many bytes of how many are behind us, and what was counted."""
+    """What is being done; where its size is known, how much of how much is behind us, and what was counted.
+
+    It is in bytes, unless `unit` names something else.
+    """
 
     what: str
     done: int = 0
     total: int = 0
     counted: str = ""
+    unit: str = ""
 
 
 Watch = Callable[[Progress], None]

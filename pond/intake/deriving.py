@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]  # messages done, and of how many
 _WAITS = f"rules IS NULL OR rules <> {RULES}"
 _ROWS = 10_000  # of waiting messages, whose sessions are derived together
 _SESSIONS = 500  # in one question
-_COLUMNS = ("session_id", "id", "search_text", "terms", "labels", "agent", "rules")
+_COLUMNS = ("session_id", "id", "search_text", "terms", "labels", "agent", "rules", "searched")
 _SCHEMA = pa.schema([MESSAGES.schema.field(name) for name in _COLUMNS])
 _PART = ("session_id", "message_id", "ordinal", "type", "variant_data")
 _SEARCHED = f"type IN ({', '.join(map(repr, sorted(SEARCHED)))})"
@@ -127,8 +127,8 @@ def _corrections(store: Store, sessions: dict[str, _Waiting]) -> Iterator[JsonOb
         for row in batch.to_pylist():
             text = row["search_text"]
             row["new text"] = texts.get((row["session_id"], row["id"]), text)
-            row["searched"] = row["new text"] is not None
-            if row["searched"] and (row["rules"] != RULES or row["new text"] != text):
+            row["said"] = row["new text"] is not None
+            if row["said"] and (row["rules"] != RULES or row["new text"] != text):
                 row["new terms"] = terms(row["new text"])
             found[row["session_id"]][row["id"]] = _Message(row)
     for batch in read.batches(store, PARTS, _PART, predicate.all_of(where, _TELLING)):
@@ -195,7 +195,7 @@ def _changed(messages: Iterable[_Message], agents: _Agents) -> Iterator[JsonObje
     turn, turns = Turn(), []
     for message in ordered:
         row = message.row
-        if row["position"] < LAST and row["role"] == "user" and row["searched"]:
+        if row["position"] < LAST and row["role"] == "user" and row["said"]:
             turn = Turn()
         own = turn if row["position"] < LAST else Turn()
         message.parts.sort(key=lambda each: each[0])
@@ -204,8 +204,9 @@ def _changed(messages: Iterable[_Message], agents: _Agents) -> Iterator[JsonObje
         turns.append(own)
     for message, own in zip(ordered, turns, strict=True):
         row = message.row
-        labels = [*own.labels, *held(part for _, part in message.parts)] if row["searched"] else None
-        made = row.get("new terms", row["terms"]) if row["searched"] else None
-        now = {"search_text": row["new text"], "terms": made, "labels": labels, "agent": agents.of(row), "rules": RULES}
+        labels = [*own.labels, *held(part for _, part in message.parts)] if row["said"] else None
+        made = row.get("new terms", row["terms"]) if row["said"] else None
+        now = {"search_text": row["new text"], "terms": made, "labels": labels, "agent": agents.of(row)}
+        now |= {"rules": RULES, "searched": row["said"]}
         if any(row[name] != value for name, value in now.items()):
             yield {"session_id": row["session_id"], "id": row["id"], **now}

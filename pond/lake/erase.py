@@ -18,13 +18,14 @@ from pond.lake import find
 from pond.lake.tombstones import Stone, put, stones, take_back
 from pond.sessions import ledger, load, rarity
 from pond.sessions.stored_text import from_stored, to_stored
-from pond.sessions.tables import LEDGER, MESSAGES, PARTS, SESSIONS, TABLES
+from pond.sessions.tables import EVERY_TABLE, LEDGER, MESSAGES, PARTS, SESSIONS, VECTORS
 from pond.sessions.titles import titles
 from pond.substrate import predicate, read, upkeep, write
 from pond.substrate.store import Store
 from pond.substrate.table import Table
 
 _AT_ONCE = 500  # ids in one question
+_OF_SESSIONS = (SESSIONS, MESSAGES, PARTS, VECTORS)
 
 
 @dataclass(frozen=True)
@@ -133,11 +134,11 @@ def erase(
 def _erase(store: Store, new: Mapping[str, Stone], alone: bool, tell: Callable[[str], None]) -> Erased:
     put(store, new)
     tell("removing rows")
-    sessions, messages, parts = (_remove(store, table, list(new)) for table in (SESSIONS, MESSAGES, PARTS))
+    sessions, messages, parts, _ = (_remove(store, table, list(new)) for table in _OF_SESSIONS)
     _forget_sources(store, new)
     rarity.forget(store)
     left: dict[str, list[str]] = {}
-    for table in (table for table in TABLES if store.existing(table) is not None):
+    for table in (table for table in EVERY_TABLE if store.existing(table) is not None):
         tell(f"rewriting {table.name}")
         if files := upkeep.purge(store, table, alone=alone):
             left[table.name] = files
@@ -153,7 +154,7 @@ def _is_done(store: Store, ids: Sequence[str]) -> bool:
         return False
     return not any(
         read.count(store, table, predicate.one_of(table.keys[0], some))
-        for table in (SESSIONS, MESSAGES, PARTS)
+        for table in _OF_SESSIONS
         for some in _slices(ids)
     )
 

@@ -17,7 +17,7 @@ from pond.codec.output import ELSEWHERE, NewFile
 from pond.diagnostics.diagnostic import Diagnostic, PondError, SourceFault, UsageError
 from pond.diagnostics.span import Span
 from pond.lake import find, stops
-from pond.sessions import integrity, ledger
+from pond.sessions import integrity, ledger, vectors
 from pond.sessions.archive import container
 from pond.sessions.archive.manifest import TABLES, Extent
 from pond.sessions.archive.rows import content_bytes
@@ -95,7 +95,7 @@ def export(store: Store, path: Path, selection: Selection, progress: Progress = 
     ids = tuple(find.session(store, text) for text in selection.sessions)
     selection = replace(selection, sessions=ids)
     # A session is stored last, so whoever looks at the sessions first finds all their messages, and all their parts.
-    snapshots = [Snapshot(store, table) for table in TABLES]
+    snapshots = [Snapshot(store, vectors.with_vectors(store, table)) for table in TABLES]
     # One that is being erased is noted before its rows go.
     chosen = selected(snapshots[0], selection, ledger.notes(store, ledger.ERASED))
     if not chosen and not selection.is_everything:

@@ -7,15 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from pond.config.settings import Search
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.intake.deriving import derive
-from pond.sessions import rarity
-from pond.sessions.tables import MESSAGES, TABLES
+from pond.sessions import rarity, vectors
+from pond.sessions.tables import EVERY_TABLE, MESSAGES
 from pond.substrate import upkeep
 from pond.substrate.store import Store
 from pond.substrate.table import Table
 from pond.substrate.upkeep import TableHealth
 
+INDEX_FROM = Search().index_from
 KEEP = "1h"  # long enough for every command that reads an older version to come to its end
 _TIME = re.compile(r"(?P<count>[0-9]{1,6})(?P<unit>[smhdw])", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -50,19 +52,27 @@ def duration(text: str) -> timedelta:
     return timedelta(**{_UNITS[found["unit"]]: int(found["count"])})
 
 
-def optimize(store: Store, keep: timedelta, tell: Callable[[str], None] = lambda _: None) -> list[Optimized]:
-    """Tidy every table that is there; versions younger than `keep` stay, and what others are writing just now."""
+def optimize(
+    store: Store, keep: timedelta, tell: Callable[[str], None] = lambda _: None, *, index_from: int = INDEX_FROM
+) -> list[Optimized]:
+    """Tidy every table that is there; versions younger than `keep` stay, and what others are writing just now.
+
+    Columns with as many vectors as `index_from` are indexed.
+    """
     if store.existing(MESSAGES) is not None:
         derive(store, lambda done, of: tell(f"deriving terms: {done} of {of} messages"))
         rarity.renew(store)
-    return [_optimized(store, table, keep, tell) for table in TABLES if store.existing(table) is not None]
+    there = [table for table in EVERY_TABLE if store.existing(table) is not None]
+    return [_optimized(store, table, keep, tell, index_from) for table in there]
 
 
-def _optimized(store: Store, table: Table, keep: timedelta, tell: Callable[[str], None]) -> Optimized:
+def _optimized(store: Store, table: Table, keep: timedelta, tell: Callable[[str], None], index_from: int) -> Optimized:
     before = upkeep.health(store, table)
     tell(f"indexing {table.name}")
     # Indexes first: rows that they know and rows that they do not are never put into one fragment.
     indexes = upkeep.fold_indexes(store, table)
+    if table is MESSAGES:
+        indexes += vectors.keep_indexes(store, index_from)
     tell(f"compacting {table.name}")
     upkeep.compact(store, table)
     tell(f"cleaning {table.name}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -22,7 +21,7 @@ from pond.lake.erase import unfinished
 from pond.lake.listing import sessions_of
 from pond.lake.retention import Retention, retentions
 from pond.model.json_text import JsonObject
-from pond.sessions import ledger, load
+from pond.sessions import ledger, load, vectors
 from pond.sessions.stored_text import from_micros, from_stored
 from pond.sessions.tables import MESSAGES, SESSIONS, TABLES
 from pond.substrate import predicate, read, upkeep
@@ -42,10 +41,11 @@ class Overview:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many messages with a text to search have an embedding, by model."""
+    """How many messages with a text to search have an embedding, by model; and which model is configured, if any."""
 
     texts: int
     models: dict[str, int]
+    configured: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,12 @@ def overview(store: Store) -> Overview:
     return Overview(store.catalog.tables_root, rows, dict(clients), None if last is None else from_micros(last))
 
 
-def checks(store: Store, environ: Mapping[str, str]) -> Checks:
-    """Return the rest."""
+def checks(store: Store, environ: Mapping[str, str], model: str | None = None) -> Checks:
+    """Return the rest; `model` is the label of the configured one."""
     notes = ledger.notes(store, SOURCE)
     return Checks(
         tables={table.name: upkeep.health(store, table) for table in TABLES},
-        embeddings=coverage(store),
+        embeddings=coverage(store, model),
         drift=_drift(notes),
         sources=_sources(notes, _same_ids(store, notes)),
         waiting=waiting(store),
@@ -97,12 +97,9 @@ def checks(store: Store, environ: Mapping[str, str]) -> Checks:
     )
 
 
-def coverage(store: Store) -> Coverage:
+def coverage(store: Store, model: str | None = None) -> Coverage:
     """Return how many messages have a text to search, and an embedding by which model."""
-    models: Counter[str] = Counter()
-    for batch in read.batches(store, MESSAGES, ["embedding_model"], "embedding_model IS NOT NULL"):
-        models.update(batch["embedding_model"].to_pylist())
-    return Coverage(read.count(store, MESSAGES, "search_text IS NOT NULL"), dict(sorted(models.items())))
+    return Coverage(read.count(store, MESSAGES, "search_text IS NOT NULL"), vectors.by_model(store), model)
 
 
 def _drift(notes: Mapping[str, JsonObject]) -> dict[str, int]:

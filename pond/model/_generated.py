@@ -589,8 +589,8 @@ class IngestedSession(Strict):
 Count = TypeAliasType("Count", Annotated[int, Field(description="How many of something there are.", ge=0)])
 
 
-class StatsRequest(Strict):
-    """Asks what the lake holds and how it stands. Sent to `GET /v1/stats`, or read as the resource `stats://pond`."""
+class SqlRequest(Strict):
+    """Runs one read-only SQL query over the tables `sessions`, `messages` and `parts`. Sent to `POST /v1/sql`, or as the tool `pond_sql_query`."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -600,6 +600,70 @@ class StatsRequest(Strict):
         Field(description="The protocol version the request is written for."),
     ]
     namespace: Annotated[Namespace | MISSING, Field(description="The tenant the request is for.")] = MISSING
+    query: Annotated[
+        str,
+        Field(
+            description="One SELECT or WITH query in DuckDB's dialect, or EXPLAIN or EXPLAIN ANALYZE before one.",
+            min_length=1,
+        ),
+    ]
+    limit: Annotated[
+        int | MISSING,
+        Field(
+            description="How many rows to return at most; 100 where the request does not say.",
+            ge=1,
+            le=1000,
+        ),
+    ] = MISSING
+
+
+class SqlColumn(Strict):
+    """A column of a result."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    name: Annotated[
+        str,
+        Field(description="Its name; of two columns with the same one, the second is given another."),
+    ]
+    type: Annotated[str, Field(description="The Arrow type of its values.", min_length=1)]
+
+
+class Tokens(Strict):
+    """Tokens by kind. What a client does not note is 0."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    input: Annotated[int, Field(description="Tokens sent that no cache had.", ge=0)]
+    output: Annotated[int, Field(description="Tokens written, reasoning included.", ge=0)]
+    cache_read: Annotated[int, Field(description="Tokens sent that a cache had.", ge=0)]
+    cache_write: Annotated[int, Field(description="Tokens sent that were put into a cache.", ge=0)]
+    reasoning: Annotated[int, Field(description="How many of those written were reasoning.", ge=0)]
+
+
+class ModelUse(Strict):
+    """What one model was used for."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    name: Annotated[str, Field(description="The model; empty where the client does not say.")]
+    answers: Annotated[int, Field(description="Answers whose tokens were noted.", ge=0)]
+    sessions: Annotated[int, Field(description="Sessions that it answered in.", ge=0)]
+    tokens: Annotated[Tokens, Field(description="The tokens of its answers.")]
+
+
+class ToolUse(Strict):
+    """How often one tool was called."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    name: Annotated[str, Field(description="The tool.")]
+    calls: Annotated[int, Field(description="Calls of it.", ge=0)]
+    failed: Annotated[int, Field(description="How many of them failed.", ge=0)]
 
 
 class IndexStats(Strict):
@@ -776,6 +840,7 @@ class SearchFilters(Strict):
         Field(
             description="The hit scores at least this much. Scores compare within one response only.",
             ge=0.0,
+            le=1.0,
         ),
     ] = MISSING
 
@@ -864,9 +929,135 @@ class SearchExplanation(Strict):
         ),
     ]
     version: Annotated[int, Field(description="The version of the messages that was searched.", ge=0)]
+    plan: Annotated[
+        str,
+        Field(description="How Lance answered the question for candidates, as Lance tells it."),
+    ]
     hits: Annotated[
         list[HitExplanation],
         Field(description="What made the rank of each of the `hits`, in their order."),
+    ]
+    sessions: Annotated[
+        list[float],
+        Field(description="What ranked each of the `sessions`, in their order: its best messages together."),
+    ]
+
+
+class SqlResponse(Strict):
+    """The rows of a query."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    columns: Annotated[list[SqlColumn], Field(description="The columns, in order.")]
+    rows: Annotated[
+        list[dict[str, JsonValue]],
+        Field(
+            description="The rows: a value for each column, by its name. Times are RFC 3339 in UTC; a number that JSON cannot hold exactly is a text."
+        ),
+    ]
+    more: Annotated[bool, Field(description="Whether there are further rows.")]
+    hint: Annotated[
+        str | MISSING,
+        Field(
+            description="How to get the rows that follow; absent where there are none.",
+            min_length=1,
+        ),
+    ] = MISSING
+
+
+class StatsRequest(Strict):
+    """Asks what the lake holds and how it stands. Sent to `GET /v1/stats`, or read as the resource `stats://pond`."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    protocol_version: Annotated[
+        ProtocolVersion,
+        Field(description="The protocol version the request is written for."),
+    ]
+    namespace: Annotated[Namespace | MISSING, Field(description="The tenant the request is for.")] = MISSING
+    activity: Annotated[
+        bool | MISSING,
+        Field(
+            description="Whether to count what was done, too: sessions, prompts, tools, tokens. It reads every message, so it is left out unless it is asked for."
+        ),
+    ] = MISSING
+    filters: Annotated[
+        SearchFilters | MISSING,
+        Field(
+            description="Which messages the activity is counted of. Here subagents are included unless `subagents` says otherwise; what ranks (`min_score`, `exclude.phrases`) has no meaning."
+        ),
+    ] = MISSING
+
+
+class ActivityCounts(Strict):
+    """The numbers of an activity."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    sessions: Annotated[int, Field(description="Sessions in which a person and a model spoke.", ge=0)]
+    subagent_sessions: Annotated[
+        int,
+        Field(description="Sessions of subagents in which something was said.", ge=0),
+    ]
+    messages: Annotated[
+        int,
+        Field(
+            description="Messages in which person or model says something, each once.",
+            ge=0,
+        ),
+    ]
+    prompts: Annotated[int, Field(description="Messages that a person typed, each once.", ge=0)]
+    tool_calls: Annotated[int, Field(description="Calls of tools, each once.", ge=0)]
+    failed_calls: Annotated[int, Field(description="How many of them failed.", ge=0)]
+    days: Annotated[int, Field(description="Days in UTC on which something was said.", ge=0)]
+    first: Annotated[
+        Timestamp | MISSING,
+        Field(description="When the first of the messages was; absent where no message has a time."),
+    ] = MISSING
+    last: Annotated[Timestamp | MISSING, Field(description="When the last of them was.")] = MISSING
+    tokens: Annotated[
+        Tokens,
+        Field(description="The tokens that answers took, as the client noted them."),
+    ]
+
+
+class NamedCounts(Strict):
+    """The numbers of one client, project or month."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    name: Annotated[
+        str,
+        Field(description="What is counted: a client, a project, or a month such as `2026-03`."),
+    ]
+    sessions: Annotated[int, Field(description="Sessions in which a person and a model spoke.", ge=0)]
+    subagent_sessions: Annotated[
+        int,
+        Field(description="Sessions of subagents in which something was said.", ge=0),
+    ]
+    messages: Annotated[
+        int,
+        Field(
+            description="Messages in which person or model says something, each once.",
+            ge=0,
+        ),
+    ]
+    prompts: Annotated[int, Field(description="Messages that a person typed, each once.", ge=0)]
+    tool_calls: Annotated[int, Field(description="Calls of tools, each once.", ge=0)]
+    failed_calls: Annotated[int, Field(description="How many of them failed.", ge=0)]
+    days: Annotated[int, Field(description="Days in UTC on which something was said.", ge=0)]
+    first: Annotated[
+        Timestamp | MISSING,
+        Field(description="When the first of the messages was; absent where no message has a time."),
+    ] = MISSING
+    last: Annotated[Timestamp | MISSING, Field(description="When the last of them was.")] = MISSING
+    tokens: Annotated[
+        Tokens,
+        Field(description="The tokens that answers took, as the client noted them."),
     ]
 
 
@@ -1254,7 +1445,13 @@ class SessionHits(Strict):
         str | MISSING,
         Field(description="What the client calls it, else how its first prompt begins."),
     ] = MISSING
-    matched_messages: Annotated[int, Field(description="How many of its messages matched, shown or not.", ge=1)]
+    matched_messages: Annotated[
+        int,
+        Field(
+            description="How many of its messages matched, shown or not. A message that is there for its neighbours alone is not counted.",
+            ge=0,
+        ),
+    ]
     hits: Annotated[
         list[Hit],
         Field(
@@ -1327,36 +1524,21 @@ class RejectedEvent(Strict):
     error: Annotated[Error, Field(description="Why it was refused.")]
 
 
-class StatsResponse(Strict):
-    """What the lake holds, and how its tables and indexes stand."""
+class Activity(Strict):
+    """What was done, in numbers; the page about statistics defines each. Copied history counts once."""
 
     model_config = ConfigDict(
         extra="allow",
     )
-    sessions: Annotated[int, Field(description="How many sessions there are.", ge=0)]
-    messages: Annotated[int, Field(description="How many messages there are.", ge=0)]
-    parts: Annotated[int, Field(description="How many parts there are.", ge=0)]
-    clients: Annotated[dict[str, Count], Field(description="How many sessions each client recorded.")]
-    last_ingest: Annotated[
-        Timestamp | MISSING,
-        Field(description="When a session was last stored; absent in an empty lake."),
-    ] = MISSING
-    searchable_messages: Annotated[int, Field(description="How many messages have a text to search.", ge=0)]
-    waiting_messages: Annotated[
-        int | MISSING,
-        Field(
-            description="How many messages wait for what search finds them by; absent where none does. The next sync derives it.",
-            ge=1,
-        ),
-    ] = MISSING
-    embedded_messages: Annotated[
-        dict[str, Count],
-        Field(description="How many of them have an embedding, by model."),
+    totals: Annotated[ActivityCounts, Field(description="All of it.")]
+    clients: Annotated[list[NamedCounts], Field(description="By client, the most active first.")]
+    projects: Annotated[list[NamedCounts], Field(description="By project, the most active first.")]
+    months: Annotated[
+        list[NamedCounts],
+        Field(description="By month in UTC, in order; messages without a time are in none."),
     ]
-    tables: Annotated[
-        list[TableStats],
-        Field(description="The tables: those of sessions, messages and parts, and that of what pond notes for itself."),
-    ]
+    models: Annotated[list[ModelUse], Field(description="By model, the one that wrote most first.")]
+    tools: Annotated[list[ToolUse], Field(description="By tool, the one called most first.")]
 
 
 class ErrorResponse(Strict):
@@ -1478,6 +1660,42 @@ class IngestResponse(Strict):
     rejected: Annotated[
         list[RejectedEvent],
         Field(description="Events that were refused, in the order of the batch."),
+    ]
+
+
+class StatsResponse(Strict):
+    """What the lake holds, and how its tables and indexes stand."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    sessions: Annotated[int, Field(description="How many sessions there are.", ge=0)]
+    messages: Annotated[int, Field(description="How many messages there are.", ge=0)]
+    parts: Annotated[int, Field(description="How many parts there are.", ge=0)]
+    clients: Annotated[dict[str, Count], Field(description="How many sessions each client recorded.")]
+    last_ingest: Annotated[
+        Timestamp | MISSING,
+        Field(description="When a session was last stored; absent in an empty lake."),
+    ] = MISSING
+    searchable_messages: Annotated[int, Field(description="How many messages have a text to search.", ge=0)]
+    waiting_messages: Annotated[
+        int | MISSING,
+        Field(
+            description="How many messages wait for what search finds them by; absent where none does. The next sync derives it.",
+            ge=1,
+        ),
+    ] = MISSING
+    embedded_messages: Annotated[
+        dict[str, Count],
+        Field(description="How many of them have an embedding, by model."),
+    ]
+    activity: Annotated[
+        Activity | MISSING,
+        Field(description="What was done; there where the request asks for it."),
+    ] = MISSING
+    tables: Annotated[
+        list[TableStats],
+        Field(description="The tables: those of sessions, messages and parts, and that of what pond notes for itself."),
     ]
 
 

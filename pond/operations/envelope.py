@@ -11,7 +11,7 @@ from pond.operations.failing import RequestError
 if TYPE_CHECKING:  # pydantic takes a while to import, and only requests from outside need it
     from pydantic_core import ErrorDetails
 
-    from pond.types import GetRequest, ListRequest, SearchRequest, StatsRequest
+    from pond.types import GetRequest, ListRequest, SearchRequest, SqlRequest, StatsRequest
 
 PROTOCOL = 1  # the one version that is spoken
 _REASONS = {"missing": "missing-field", "extra_forbidden": "unknown-field"}
@@ -31,6 +31,11 @@ def list_request(body: object) -> ListRequest:
 def search_request(body: object) -> SearchRequest:
     """Return a decoded body as a request of `search`; raise as `get_request` does."""
     return cast("SearchRequest", _validated("SearchRequest", body))
+
+
+def sql_request(body: object) -> SqlRequest:
+    """Return a decoded body as a request of `sql`; raise as `get_request` does."""
+    return cast("SqlRequest", _validated("SqlRequest", body))
 
 
 def stats_request(body: object) -> StatsRequest:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from pond.diagnostics.diagnostic import Diagnostic, PondError
+from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
 from pond.diagnostics.failures import REASONS, Failure
 
 if TYPE_CHECKING:  # shapes only
     from pond.types import Error, ErrorCode
 
 
-class RequestError(PondError):
+class RequestError(UsageError):
     """A request that cannot be carried out, with the failure that the wire calls it."""
 
     def __init__(self, failure: Failure, reason: str, message: str, **facts: object) -> None:
@@ -40,6 +40,13 @@ _BY_CODE: dict[str, tuple[Failure, str]] = {
     "lake-payload": (Failure.STORAGE_UNAVAILABLE, "damaged"),
     "lake-newer": (Failure.STORAGE_UNAVAILABLE, "other-version"),
     "lake-older": (Failure.STORAGE_UNAVAILABLE, "other-version"),
+    "sql-syntax": (Failure.VALIDATION_FAILED, "wrong-query"),
+    "sql-refused": (Failure.VALIDATION_FAILED, "wrong-query"),
+    "sql-unknown": (Failure.VALIDATION_FAILED, "wrong-query"),
+    "sql-failed": (Failure.VALIDATION_FAILED, "wrong-query"),
+    "sql-limit": (Failure.VALIDATION_FAILED, "query-limit"),
+    "model-unknown": (Failure.NOT_FOUND, "no-such-id"),
+    "model-exists": (Failure.VALIDATION_FAILED, "file-exists"),
     "output-exists": (Failure.VALIDATION_FAILED, "file-exists"),
 }
 _UNEXPECTED = Failure.INTERNAL, "unexpected"
@@ -67,6 +74,8 @@ def diagnosed(diagnostic: Diagnostic) -> Error:
     details: dict[str, object] = {"reason": reason, "diagnostic": diagnostic.code}
     if diagnostic.path:
         details["path"] = diagnostic.path
+    if diagnostic.help:
+        details["help"] = diagnostic.help
     if diagnostic.span and diagnostic.span.column:
         details |= {"line": diagnostic.span.line, "column": diagnostic.span.column}
     return _error(failure, diagnostic.message, details)

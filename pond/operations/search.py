@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pond.search.engine import Found
-    from pond.search.query.query import Query
     from pond.search.results import Result, SessionResults
+    from pond.substrate.read import Pinned
     from pond.substrate.store import Store
     from pond.types import SearchRequest, SearchResponse
 
@@ -33,46 +34,66 @@ def search(service: Service, request: SearchRequest) -> SearchResponse:
     from pond.search.candidates import Wanted
     from pond.search.engine import search as run
     from pond.search.filters import filter_of
+    from pond.search.phrases import demanded
     from pond.search.query.parse import parse
     from pond.search.wire import conditions_of, without_of
     from pond.sessions import rarity
+    from pond.sessions.tables import LEDGER, SESSIONS
+    from pond.substrate import read
 
     store = service.reading(request.get("namespace"))
-    query, filters = parse(request["query"], datetime.now(UTC)), request.get("filters", {})
-    begin, version = _place(request)
+    place = _place(request)
+    query, filters = parse(request["query"], place.asked), request.get("filters", {})
     where = filter_of(store, query.conditions, conditions_of(filters))
-    wanted = Wanted(where, query.phrases, (*query.without, *without_of(filters)))
-    found = run(store, query.words, wanted, rarity.of(store), version)
+    wanted = Wanted(where, demanded(query), (*query.without, *without_of(filters)))
+    explain = request.get("explain", False)
+    # A session is stored after its messages: what is pinned first is complete in what is pinned later.
+    sessions, ledger = read.Pinned(store, SESSIONS, place.sessions), read.Pinned(store, LEDGER, place.ledger)
+    found = run(store, query.words, wanted, rarity.of(store, ledger), place.messages, explain=explain)
+    place = replace(place, messages=found.version, sessions=sessions.version, ledger=ledger.version)
     least = filters.get("min_score", 0.0)
-    found.results = [result for result in found.results if round(result.scored.score, _DIGITS) >= least]
-    response = _response(store, request, query, found, begin)
-    if request.get("explain", False):
+    found.results = _of_stored(
+        sessions, [result for result in found.results if round(result.scored.score, _DIGITS) >= least]
+    )
+    response = _response(store, request, wanted.phrases, found, place)
+    if explain:
         response["explanation"] = _explanation(found, where, response)
     return cast("SearchResponse", response)
 
 
-def _response(store: Store, request: SearchRequest, query: Query, found: Found, begin: int) -> JsonObject:
-    from pond.search.results import by_session, newest_first
+def _of_stored(sessions: Pinned, results: list[Result]) -> list[Result]:
+    """Return the results in sessions that are stored: messages come before their session, and are not to be had yet."""
+    from pond.substrate import predicate
+
+    ids = sorted({result.session_id for result in results})
+    stored = set(sessions.rows(["id"], predicate.one_of("id", ids))["id"].to_pylist())
+    return [result for result in results if result.session_id in stored]
+
+
+def _response(
+    store: Store, request: SearchRequest, phrases: tuple[str, ...], found: Found, place: Place
+) -> JsonObject:  # fmt: skip
+    from pond.search.results import by_session, matching, newest_first
 
     results = newest_first(found.results) if request.get("sort") == "recent" else found.results
     sessions = by_session(results)
     if request.get("sort") == "recent":
         sessions.sort(key=lambda each: -(each.results[0].scored.candidate.micros or 0))
-    end = begin + request.get("limit", LIMIT)
-    shown = sessions[begin:end]
+    end = place.begin + request.get("limit", LIMIT)
+    shown = sessions[place.begin : end]
     here = {each.id for each in shown}
-    flat = results if not begin else [result for result in results if result.session_id in here]
+    flat = results if not place.begin else [result for result in results if result.session_id in here]
     response: JsonObject = {
         "hits": [_flat(result) for result in flat[: max(_FLAT, request.get("limit", LIMIT))]],
-        "sessions": _described(store, shown, found, query),
+        "sessions": _described(store, shown, found, phrases),
         "searchable_messages": found.searchable,
-        "matched_messages": len(results),
+        "matched_messages": matching(found.results),
         "more_matched": found.more,
         "sessions_remaining": max(len(sessions) - end, 0),
         "weak": bool(results) and max(result.scored.match for result in results) < _WEAK,
     }
     if len(sessions) > end:
-        response["cursor"] = _cursor(request, found.version, end)
+        response["cursor"] = _cursor(request, replace(place, begin=end))
     return response
 
 
@@ -92,8 +113,10 @@ def _facts(result: Result) -> JsonObject:
     return facts | {"score": round(scored.score, _DIGITS), "match": round(scored.match, _DIGITS)}
 
 
-def _described(store: Store, shown: list[SessionResults], found: Found, query: Query) -> list[JsonObject]:
-    from pond.search.results import PER_SESSION
+def _described(
+    store: Store, shown: list[SessionResults], found: Found, phrases: tuple[str, ...]
+) -> list[JsonObject]:  # fmt: skip
+    from pond.search.results import PER_SESSION, matching
     from pond.sessions import load
     from pond.sessions.stored_text import from_stored
     from pond.sessions.summaries import parts_of
@@ -120,20 +143,20 @@ def _described(store: Store, shown: list[SessionResults], found: Found, query: Q
         entry: JsonObject = {"session_id": row["id"], "source_agent": row["source_agent"], "project": row["project"]}
         entry |= {name: row[name] for name in ("created_at", "parent_session_id") if name in row}
         entry |= {"title": names[each.id]} if each.id in names else {}
-        entry["matched_messages"] = len(each.results)
-        entry["hits"] = [_hit(result, found, query, parts) for result in each.results[:PER_SESSION]]
+        entry["matched_messages"] = matching(each.results)
+        entry["hits"] = [_hit(result, found, phrases, parts) for result in each.results[:PER_SESSION]]
         described.append(entry)
     return described
 
 
 def _hit(
-    result: Result, found: Found, query: Query, parts: Mapping[tuple[str, str], list[JsonObject]]
+    result: Result, found: Found, phrases: tuple[str, ...], parts: Mapping[tuple[str, str], list[JsonObject]]
 ) -> JsonObject:  # fmt: skip
     from pond.search.excerpt import excerpt
     from pond.sessions.stored_text import from_stored
 
     candidate = result.scored.candidate
-    shown = excerpt(candidate.text, result.scored.passage, found.sought, query.phrases)
+    shown = excerpt(candidate.text, result.scored.passage, found.sought, phrases)
     hit: JsonObject = {"message_id": from_stored(candidate.id)} | _facts(result) | {"text": shown.text}
     if shown.snippet is not None:
         hit["snippet"] = shown.snippet
@@ -146,6 +169,9 @@ def _hit(
 
 
 def _explanation(found: Found, where: str | None, response: JsonObject) -> JsonObject:
+    from pond.search.results import by_session
+    from pond.sessions.stored_text import from_stored
+
     by_key = {(_flat(result)["session_id"], _flat(result)["message_id"]): result.scored for result in found.results}
     explanation: JsonObject = {
         "words": {
@@ -154,7 +180,9 @@ def _explanation(found: Found, where: str | None, response: JsonObject) -> JsonO
         "terms": list(found.sought.terms),
         "surroundings": round(found.surroundings, _DIGITS),
         "version": found.version,
+        "plan": found.plan,
         "hits": [],
+        "sessions": [],
     }
     if where is not None:
         explanation["filter"] = where
@@ -167,34 +195,54 @@ def _explanation(found: Found, where: str | None, response: JsonObject) -> JsonO
             "own": round(scored.own, _DIGITS),
             "around": round(scored.around, _DIGITS),
         })  # fmt: skip
+    scores = {from_stored(each.id): each.score for each in by_session(found.results)}
+    explanation["sessions"] = [round(scores[session["session_id"]], _DIGITS) for session in response["sessions"]]
     return explanation
 
 
 # --- cursors ----------------------------------------------------------------------------------------------------------
 
 
-def _cursor(request: SearchRequest, version: int, begin: int) -> str:
-    """Return where the next page begins: in the answer to this request, over this version of the messages."""
-    return base64.urlsafe_b64encode(encode([version, begin, _digest(request)])).decode().rstrip("=")
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page begins, in the answer to a request that was asked at a moment, of these versions of the tables."""
+
+    begin: int  # the number of its first session
+    asked: datetime
+    messages: int | None = None  # None: the newest
+    sessions: int | None = None
+    ledger: int | None = None
 
 
-def _place(request: SearchRequest) -> tuple[int, int | None]:
-    """Return which session a page begins with, and which version it is of; None for the newest."""
+def _cursor(request: SearchRequest, place: Place) -> str:
+    """Return a place, tied to the request."""
+    asked = int(place.asked.timestamp())
+    numbers = [place.begin, asked, place.messages, place.sessions, place.ledger]
+    return base64.urlsafe_b64encode(encode([*numbers, _digest(request)])).decode().rstrip("=")
+
+
+def _place(request: SearchRequest) -> Place:
     cursor = request.get("cursor")
     if cursor is None:
-        return 0, None
+        return Place(0, datetime.now(UTC).replace(microsecond=0))
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        place: Any = decode_stored(base64.b64decode(padded, altchars=b"-_", validate=True).decode())
-    except (ValueError, binascii.Error, UnicodeError):
-        place = None
-    if not (isinstance(place, list) and len(place) == 3 and all(type(each) is int for each in place[:2])):
-        raise RequestError(Failure.VALIDATION_FAILED, "wrong-value", "`cursor` is not one of pond's", path="$.cursor")
-    version, begin, digest = place
-    if digest != _digest(request) or begin < 0 or version < 1:
+        *numbers, digest = decode_stored(base64.b64decode(padded, altchars=b"-_", validate=True).decode())
+        begin, asked, *versions = map(_whole, numbers)
+        place = Place(begin, datetime.fromtimestamp(asked, UTC), *versions)
+    except (ValueError, TypeError, OverflowError, OSError, binascii.Error, UnicodeError):
+        what = "`cursor` is not one of pond's"
+        raise RequestError(Failure.VALIDATION_FAILED, "wrong-value", what, path="$.cursor") from None
+    if digest != _digest(request) or None in (place.messages, place.sessions, place.ledger):
         what = "`cursor` belongs to another search: ask with the same query, filters and order"
         raise RequestError(Failure.VALIDATION_FAILED, "wrong-value", what, path="$.cursor")
-    return begin, version
+    return place
+
+
+def _whole(number: Any) -> int:
+    if type(number) is not int or number < 0:
+        raise ValueError(number)
+    return number
 
 
 def _digest(request: SearchRequest) -> str:

@@ -15,6 +15,7 @@ from pond.config.settings import Settings
 from pond.diagnostics.failures import Failure
 from pond.operations.failing import RequestError
 from pond.operations.gathering import Gathering
+from pond.operations.sql_worker import Workers
 
 if TYPE_CHECKING:  # takes a while to import; requests that are about files need none of it
     from pond.substrate.store import Store
@@ -48,6 +49,7 @@ class Service:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings, self.environ, self._clock = settings, environ, clock
+        self.workers = Workers(settings)
         self._open: OrderedDict[_Place, _Opened] = OrderedDict()  # the one used last at the end
         self._lock = threading.Lock()
         self.gathering = Gathering(self)
@@ -97,7 +99,11 @@ class Service:
             self._let_go()
 
     def close(self) -> None:
-        """Store what waits, and let go of everything that is open; the service can be used again."""
+        """Store what waits, let go of everything that is open, and end the processes that ran queries.
+
+        The service can be used again.
+        """
+        self.workers.close()
         self.gathering.close()
         self.gathering = Gathering(self)
         with self._lock:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from pond.diagnostics.failures import Failure
+from pond.operations.failing import RequestError
 from pond.operations.service import Service
 
 if TYPE_CHECKING:
     from pond.substrate.upkeep import TableHealth
-    from pond.types import IndexStats, StatsRequest, StatsResponse, TableStats
+    from pond.types import Activity, IndexStats, SearchFilters, StatsRequest, StatsResponse, TableStats
 
 
 def stats(service: Service, request: StatsRequest) -> StatsResponse:
@@ -33,7 +35,30 @@ def stats(service: Service, request: StatsRequest) -> StatsResponse:
         response["waiting_messages"] = waits
     if found.last_ingest is not None:
         response["last_ingest"] = found.last_ingest
+    if request.get("activity", False):
+        response["activity"] = activity(service, request)
     return response
+
+
+def activity(service: Service, request: StatsRequest) -> Activity:
+    """Return what was done, in numbers, over the messages that the filters of a request leave."""
+    from pond.search.filters import filter_of
+    from pond.search.wire import conditions_of
+    from pond.stats.activity import activity as counted
+
+    filters: SearchFilters = request.get("filters") or {}
+    _check(filters)
+    store = service.reading(request.get("namespace"))
+    where = filter_of(store, conditions_of({"subagents": "include", **filters})) if filters else None
+    return cast("Activity", counted(store, where, service.settings.sql))
+
+
+def _check(filters: SearchFilters) -> None:
+    """Raise RequestError for filters that rank: they have nothing to do here."""
+    ranking = {"$.filters.min_score": "min_score" in filters}
+    ranking["$.filters.exclude.phrases"] = "phrases" in filters.get("exclude", {})
+    for path in (path for path, given in ranking.items() if given):
+        raise RequestError(Failure.VALIDATION_FAILED, "wrong-value", f"`{path}` has no meaning for stats", path=path)
 
 
 def _table(name: str, found: TableHealth) -> TableStats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from pond.codec.registry import clients
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.progress import Progress, Watch, unwatched
+from pond.embed.faults import EmbedError
 from pond.intake.ingest import ingest
 from pond.intake.request import Request, Summary
 from pond.intake.sources import stores
@@ -17,6 +19,7 @@ from pond.operations.archive import ImportRequest, import_
 from pond.operations.service import Service
 
 if TYPE_CHECKING:  # Lance is loaded after the reading processes are forked
+    from pond.lake.embedding import Embedded
     from pond.lake.import_ import Imported
 
 IMPORT, EMBED, UPDATE_INDEXES = "import", "embed", "update-indexes"
@@ -33,6 +36,7 @@ class SyncRequest:
     dry_run: bool = False
     archive: Path | None = None
     processes: int | None = None
+    embed_anew: bool = False  # every message, whatever vector it has
 
     def stages(self) -> list[str]:
         """Return the stages to run, in order; raise UsageError for a name that is none."""
@@ -48,6 +52,7 @@ class Synced:
 
     taken_in: Summary | None = None
     archive: Imported | None = None
+    embedded: Embedded | None = None  # also where embedding is off
     indexes: dict[str, list[str]] | None = None  # by table: those that were behind
     stages: list[str] = field(default_factory=list)
 
@@ -58,7 +63,7 @@ def ingest_files(service: Service, request: Request, watch: Watch = unwatched) -
 
 
 def sync(service: Service, request: SyncRequest, watch: Watch = unwatched) -> Synced:
-    """Take in what is new in the stores of this machine's clients, then bring the lake's indexes up to date."""
+    """Take in what is new in the stores of this machine's clients, embed it, then bring the indexes up to date."""
     done = Synced(stages=request.stages())
     if IMPORT in done.stages:
         if request.archive is not None:
@@ -66,6 +71,8 @@ def sync(service: Service, request: SyncRequest, watch: Watch = unwatched) -> Sy
         else:
             wanted = Request(inputs(service), None, request.dry_run, live=True, processes=request.processes)
             done.taken_in = ingest_files(service, wanted, watch)
+    if EMBED in done.stages and not request.dry_run:
+        done.embedded = _embed(service, request, watch)
     if UPDATE_INDEXES in done.stages and not request.dry_run:
         done.indexes = _update_indexes(service, watch)
     return done
@@ -83,25 +90,49 @@ def inputs(service: Service) -> list[tuple[str, str | None]]:
     return found + [(path, None) for path in settings.paths]
 
 
+def _embed(service: Service, request: SyncRequest, watch: Watch) -> Embedded | None:
+    """Embed the messages that wait; None where embedding is off. A model that fails does not stop the other stages."""
+    if service.settings.embed.model is None:
+        if request.embed_anew:
+            help = "`embed.model` names the model; `pond model list` shows those of this machine"
+            raise UsageError(Diagnostic("usage", "embedding is off, so nothing can be embedded anew", help=help))
+        return None
+    from pond.lake.embedding import Embedded, embed
+    from pond.lake.models import configured, label
+
+    try:
+        model = configured(service.settings, service.environ)
+        assert model is not None
+        threads = service.settings.embed.threads or os.cpu_count() or 1
+        return embed(
+            service.writing(), model, threads=threads, anew=request.embed_anew,
+            progress=lambda done, of: watch(Progress("embedding", done, of, unit="messages")),
+        )  # fmt: skip
+    except EmbedError as error:
+        return Embedded(label(service.settings) or "", fault=error.diagnostics[0])
+
+
 def _update_indexes(service: Service, watch: Watch) -> dict[str, list[str]]:
     """Bring the indexes of every table up to its rows; return which were behind (lance-index-maintenance).
 
     A table that has fallen apart into many files is put together too: every read and every commit pays for each file.
     """
     from pond.intake.deriving import derive
-    from pond.sessions import rarity
-    from pond.sessions.tables import MESSAGES, TABLES
+    from pond.sessions import rarity, vectors
+    from pond.sessions.tables import EVERY_TABLE, MESSAGES
     from pond.substrate import upkeep
 
     store = service.writing()
     if store.existing(MESSAGES) is not None:
-        derive(store, lambda done, of: watch(Progress("deriving", done, of)))
+        derive(store, lambda done, of: watch(Progress("deriving", done, of, unit="messages")))
         rarity.renew(store)
     behind: dict[str, list[str]] = {}
-    for table in TABLES:
+    for table in EVERY_TABLE:
         if store.existing(table) is not None:
             # In this order: what an index covers and what it does not is never put together.
             behind[table.name] = upkeep.fold_indexes(store, table)
+            if table is MESSAGES:
+                behind[table.name] += vectors.keep_indexes(store, service.settings.search.index_from)
             upkeep.compact(store, table, beyond=upkeep.FRAGMENTS)
     return behind
 

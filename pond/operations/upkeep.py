@@ -46,15 +46,19 @@ def overview(service: Service, namespace: str | None = None) -> Overview:
 def checks(service: Service, namespace: str | None = None) -> Checks:
     """Return how tables, indexes and sources stand, and what clients are about to delete: what takes longer."""
     from pond.lake import status
+    from pond.lake.models import label
 
-    return status.checks(service.reading(namespace), service.environ)
+    return status.checks(service.reading(namespace), service.environ, label(service.settings))
 
 
 def optimize(service: Service, request: OptimizeRequest, watch: Watch = unwatched) -> list[Optimized]:
     """Bring indexes up to date, put small files together, delete old versions; return each table before and after."""
     from pond.lake import optimize as lake
 
-    return lake.optimize(service.reading(request.namespace), request.keep, lambda what: watch(Progress(what)))
+    return lake.optimize(
+        service.reading(request.namespace), request.keep, lambda what: watch(Progress(what)),
+        index_from=service.settings.search.index_from,
+    )  # fmt: skip
 
 
 def families(service: Service, request: EraseRequest) -> list[Family]:

@@ -6,38 +6,38 @@ vectors can be another: ranking takes any number of them.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
 from pond.model.json_text import JsonObject
+from pond.search import phrases
 from pond.search.sought import Sought
-from pond.sessions import terms
 from pond.sessions.load import with_micros
 from pond.sessions.tables import MESSAGES
-from pond.substrate import predicate, read
+from pond.substrate import fulltext, predicate, read
 from pond.substrate.store import Store
 
 POOL = 150  # candidates that are scored again: fewer lose answers, more gain none (decision 0026)
 _FEW = 10  # candidates that are too few: the common words of the query are asked for, too
-_COLUMNS = ("session_id", "id", "position", "role", "timestamp", "timestamp_text", "search_text")
-_SPACE = re.compile(r"\s+")
+CANDIDATE = ("session_id", "id", "role", "timestamp", "timestamp_text", "search_text")  # what is read of each
 
 
 @dataclass(slots=True)
 class Candidate:
     """A message in the pool, with its stored ids, and how well each arm says it fits: 0 where it did not find it."""
 
+    row: int  # its row id
     session_id: str
     id: str
-    position: int
     role: str
     micros: int | None  # the time, and its own spelling where it has one
     time_text: str | None
     text: str
     arms: dict[str, float] = field(default_factory=dict)
+    beside: bool = False  # no arm found it: it is there for its neighbour, and did not match itself
 
     @property
     def key(self) -> tuple[str, str]:
@@ -53,13 +53,21 @@ class Wanted:
     without: tuple[str, ...] = ()
 
     def allows(self, text: str) -> bool:
-        """Tell whether a text holds each phrase letter for letter, case and spacing aside, and no excluded one."""
+        """Tell whether a text holds each phrase, and no excluded one."""
         if not (self.phrases or self.without):
             return True
-        plain = _plain(text)
-        return all(_plain(phrase) in plain for phrase in self.phrases) and not any(
-            _plain(phrase) in plain for phrase in self.without
-        )
+        spelled = phrases.Spelled(text)
+        return all(map(spelled.holds, self.phrases)) and not any(map(spelled.holds, self.without))
+
+    @property
+    def spelled(self) -> str | None:
+        """Return the phrases as a filter. It reads every text, and leaves a little more than what is wanted."""
+        return predicate.all_of(*phrases.filters("search_text", self.phrases, self.without))
+
+    @property
+    def shown(self) -> str | None:
+        """Return the filter where nothing is ranked: all that is wanted of a message that has a text."""
+        return predicate.all_of(self.where, SEARCHABLE, self.spelled)
 
 
 class Snapshot:
@@ -87,60 +95,71 @@ class Snapshot:
     def _matching(self, asked: Sequence[str], wanted: Wanted) -> tuple[list[Candidate], bool]:
         if not asked:
             return [], False
-        where = wanted.where
-        runs = {phrase: _phrase_terms(phrase) for phrase in wanted.phrases}
-        query = read.full_text(TERMS, asked, [run for run in runs.values() if run])
-        for phrase in (phrase for phrase, run in runs.items() if not run):  # no index knows signs alone
-            where = predicate.all_of(where, predicate.contains("search_text", phrase))
+        query = fulltext.full_text(TERMS, asked, phrases.conditions(wanted.phrases))
+        found, more = self._allowed(query, wanted.where, wanted)
+        if more and len(found) < POOL:  # the index gave texts that are not wanted
+            return self._allowed(query, predicate.all_of(wanted.where, wanted.spelled), wanted)
+        return found, more
+
+    def _allowed(self, query: Any, where: str | None, wanted: Wanted) -> tuple[list[Candidate], bool]:
         limit = POOL * (2 if wanted.phrases or wanted.without else 1)
-        rows = _rows(self._messages.rows([*_COLUMNS, "_score"], where, limit=limit, full_text_query=query))
+        rows = _rows(
+            self._messages.rows([*CANDIDATE, "_score"], where, limit=limit, row_ids=True, full_text_query=query)
+        )
         found = [_candidate(row, {FULL_TEXT: row["_score"]}) for row in rows if wanted.allows(row["search_text"])]
         found.sort(key=lambda each: (-each.arms[FULL_TEXT], each.key))
         return found[:POOL], len(rows) == limit
 
     def newest(self, wanted: Wanted) -> tuple[list[Candidate], bool]:
         """Return the newest messages that come into question, for a search that names no word."""
-        where = predicate.all_of(
-            wanted.where, SEARCHABLE, *(predicate.contains("search_text", phrase) for phrase in wanted.phrases)
+        rows = _rows(
+            self._messages.rows(CANDIDATE, wanted.shown, order=[read.descending("timestamp")], limit=POOL, row_ids=True)
         )
-        rows = _rows(self._messages.rows(_COLUMNS, where, order=[read.descending("timestamp")], limit=POOL))
         return [_candidate(row, {}) for row in rows if wanted.allows(row["search_text"])], len(rows) == POOL
 
-    def neighbours(self, best: Iterable[Candidate], wanted: Wanted) -> tuple[list[Candidate], dict[str, list[str]]]:
-        """Return the messages beside these, and the order of all messages with a text in the sessions of these."""
-        near = {candidate.key for candidate in best}
-        here = predicate.one_of("session_id", sorted({session for session, _ in near}))
-        where = predicate.all_of(here, wanted.where, SEARCHABLE)
-        rows = self._messages.rows(("session_id", "id", "position"), where).to_pylist()
-        rows.sort(key=lambda row: (row["session_id"], row["position"], row["id"]))
-        order: dict[str, list[str]] = {}
-        positions: dict[tuple[str, str], int] = {}
-        for row in rows:
-            order.setdefault(row["session_id"], []).append(row["id"])
-            positions[row["session_id"], row["id"]] = row["position"]
-        beside = {
-            (session, ids[other])
-            for session, ids in order.items()
-            for at, id in enumerate(ids)
-            if (session, id) in near
-            for other in (at - 1, at + 1)
-            if 0 <= other < len(ids) and (session, ids[other]) not in near
-        }
-        return self._read(sorted(beside), positions), order
+    def plan(self, sought: Sought, wanted: Wanted) -> str:
+        """Return how Lance answers the question for candidates."""
+        if not sought.words:
+            return self._messages.plan(CANDIDATE, wanted.shown, order=[read.descending("timestamp")], limit=POOL)
+        query = fulltext.full_text(TERMS, sought.terms, phrases.conditions(wanted.phrases))
+        return self._messages.plan([*CANDIDATE, "_score"], wanted.where, limit=POOL, full_text_query=query)
 
-    def _read(self, keys: Sequence[tuple[str, str]], positions: dict[tuple[str, str], int]) -> list[Candidate]:
-        if not keys:
+    def neighbours(
+        self, pool: Sequence[Candidate], closest: int, wanted: Wanted
+    ) -> tuple[list[Candidate], dict[str, list[str]]]:
+        """Return the messages beside the first of a pool, and the order of the messages in the sessions of these.
+
+        Ids are read of messages beside only: of a long session, all others stand in the order without a name.
+        """
+        ids = {candidate.row: candidate.id for candidate in pool}
+        sessions = sorted({candidate.session_id for candidate in pool[:closest]})
+        where = predicate.all_of(predicate.one_of("session_id", sessions), wanted.where, SEARCHABLE)
+        table = self._messages.rows(("session_id", "position"), where, row_ids=True)
+        rows: dict[str, list[int]] = {}
+        for session, _, row in sorted(zip(*(column.to_pylist() for column in table.columns), strict=True)):
+            rows.setdefault(session, []).append(row)
+        near = {candidate.row for candidate in pool[:closest]}
+        found = self._read({row for each in rows.values() for row in _beside(each, near)} - ids.keys())
+        ids |= {candidate.row: candidate.id for candidate in found}
+        return found, {session: [ids.get(row, "") for row in each] for session, each in rows.items()}
+
+    def _read(self, rows: Collection[int]) -> list[Candidate]:
+        if not rows:
             return []
-        here = predicate.one_of("session_id", sorted({session for session, _ in keys}))
-        at = f"position IN ({', '.join(map(str, sorted({positions[key] for key in keys})))})"
-        rows = _rows(self._messages.rows(_COLUMNS, predicate.all_of(here, at)))
-        wanted = set(keys)
-        return [_candidate(row, {}) for row in rows if (row["session_id"], row["id"]) in wanted]
+        found = _rows(self._messages.rows(CANDIDATE, read.taking(rows), row_ids=True))
+        return [_candidate(row, {}, beside=True) for row in found]
+
+
+def _beside(rows: Sequence[int], near: Collection[int]) -> Iterator[int]:
+    """Yield what stands before and after those that are near."""
+    for at, row in enumerate(rows):
+        if row in near:
+            yield from rows[max(at - 1, 0) : at + 2]
 
 
 TERMS = "terms"
 FULL_TEXT = "full text"
-SEARCHABLE = f"{TERMS} IS NOT NULL"
+SEARCHABLE = "searched"
 _BY_COMMON_WORDS = 1e-3  # of a score: who is found by common words alone stands behind all others
 
 
@@ -148,29 +167,8 @@ def _rows(table: pa.Table) -> list[JsonObject]:
     return with_micros(table, "timestamp")
 
 
-def _candidate(row: JsonObject, arms: dict[str, float]) -> Candidate:
+def _candidate(row: JsonObject, arms: dict[str, float], *, beside: bool = False) -> Candidate:
     return Candidate(
-        row["session_id"], row["id"], row["position"], row["role"], row["timestamp"], row["timestamp_text"],
-        row["search_text"], arms,
+        row[read.ROW], row["session_id"], row["id"], row["role"], row["timestamp"], row["timestamp_text"],
+        row["search_text"], arms, beside,
     )  # fmt: skip
-
-
-def _plain(text: str) -> str:
-    return _SPACE.sub(" ", text).strip().casefold()
-
-
-def _phrase_terms(phrase: str) -> list[str]:
-    """Return the words that a text with this phrase has in a row.
-
-    A single character of a dense script at its end may be the half of a pair in the text: what is left is enough.
-    """
-    words = terms.words(phrase)
-    while len(words) > 1 and _is_half(words[-1]):
-        words.pop()
-    while len(words) > 1 and _is_half(words[0]):
-        words.pop(0)
-    return [] if len(words) == 1 and _is_half(words[0]) else words
-
-
-def _is_half(word: str) -> bool:
-    return len(word) == 1 and terms.is_dense(word)

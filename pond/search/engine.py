@@ -25,25 +25,27 @@ class Found:
     results: list[Result] = field(default_factory=list)
     more: bool = False  # further messages matched that are not in the pool
     surroundings: float = 0.0  # how much neighbours and session counted
+    plan: str = ""  # how Lance answered, where that was asked for
 
 
 def search(
-    store: Store, words: str, wanted: Wanted, common: Mapping[str, float], version: int | None = None
+    store: Store, words: str, wanted: Wanted, common: Mapping[str, float], version: int | None = None,
+    *, explain: bool = False,
 ) -> Found:  # fmt: skip
     """Return the messages that fit best; without words, the newest that the filters leave."""
     snapshot = Snapshot(store, version)
     target = sought(words, common)
     found = Found(target, snapshot.version, snapshot.count(wanted))
+    if explain:
+        found.plan = snapshot.plan(target, wanted)
     if not target.words:
         newest, found.more = snapshot.newest(wanted)
         found.results = once(_by_time(newest))
         return found
     pool, found.more = snapshot.full_text(target, wanted)
     found.surroundings = surroundings_count(pool)
-    matched = {candidate.key for candidate in pool}
-    beside, order = snapshot.neighbours(pool[:_CLOSEST], wanted)
-    pool = pool + [candidate for candidate in beside if candidate.key not in matched]
-    scored = ranked(pool, order, target)
+    beside, order = snapshot.neighbours(pool, _CLOSEST, wanted)
+    scored = ranked([*pool, *beside], order, target)
     found.results = once([each for each in scored if wanted.allows(each.candidate.text)])
     return found
 
@@ -51,6 +53,6 @@ def search(
 def _by_time(newest: Sequence[Candidate]) -> list[Scored]:
     count = len(newest)
     return [
-        Scored(each, Passage(0, "", (), 0), 1.0, 1.0, score=(count - at) / count, match=1.0)
+        Scored(each, Passage(0, "", ()), 1.0, 1.0, score=(count - at) / count, match=1.0)
         for at, each in enumerate(newest)
     ]

@@ -56,16 +56,19 @@ def _marks(text: str, sought: Sought, phrases: tuple[str, ...]) -> list[tuple[in
             while at >= 0:
                 spans.append((at, at + len(phrase)))
                 at = folded.find(phrase.casefold(), at + 1)
+    forms: dict[str, list[str]] = {}
+    for word in sought.words:
+        forms.setdefault(word[:_ALIKE], []).append(word)
     for piece in _PIECE.finditer(text):
-        spans += _of_piece(piece[0], piece.start(), sought)
+        spans += _of_piece(piece[0], piece.start(), forms, sought)
     return _apart(spans)
 
 
-def _of_piece(piece: str, start: int, sought: Sought) -> list[tuple[int, int]]:
+def _of_piece(piece: str, start: int, forms: dict[str, list[str]], sought: Sought) -> list[tuple[int, int]]:
     if terms.is_dense(piece):
         pairs = [word for word in sought.words if terms.is_dense(word)]
         return [(start + at, start + at + len(pair)) for pair in pairs for at in _places(piece, pair)]
-    if any(_is_form(part, word) for part in terms.words(piece) for word in sought.words):
+    if any(_is_form(part, word) for part in terms.words(piece) for word in forms.get(part[:_ALIKE], ())):
         return [(start, start + len(piece))]
     return []
 

@@ -21,6 +21,7 @@ _SHORT = 50  # words of a message at which what stands around counts half
 _NEIGHBOURS = {-1: 0.3, 1: 0.1, -2: 0.2, 2: 0.1}  # what came before says more than what came after
 _ENOUGH = 40  # words from which on a message is not short
 _BEST_FEW = (1.0, 0.5, 0.25, 0.125)  # what the best messages of a session count for it
+_BEHIND = 0.999  # of the score of the message that a neighbour came along with
 _FIT = 20.0  # of full text at which a match is half certain
 
 Order = Mapping[str, Sequence[str]]  # the messages of a session that have a text, in order
@@ -66,9 +67,22 @@ def ranked(pool: Sequence[Candidate], order: Order, sought: Sought) -> list[Scor
         own = sum(arm[each.key] for arm in arms) + coverage[(*each.key, best)]
         found.append(Scored(each, cut[each.key][best], shares[best], own))
     _add_surroundings(found, surroundings_count(pool), places, order)
+    _put_behind(found)
     for scored in found:
         scored.match = scored.covered * _certain(scored.candidate)
     return sorted(found, key=lambda scored: (-scored.score, scored.candidate.key))
+
+
+def _put_behind(found: Sequence[Scored]) -> None:
+    """Put messages that no arm found behind the best one of their session that was found: they came along with it."""
+    best: dict[str, float] = {}
+    for scored in found:
+        if not scored.candidate.beside:
+            session = scored.candidate.session_id
+            best[session] = max(best.get(session, 0.0), scored.score)
+    for scored in found:
+        if scored.candidate.beside:
+            scored.score = min(scored.score, _BEHIND * best.get(scored.candidate.session_id, 0.0))
 
 
 def session_scores(found: Sequence[Scored]) -> dict[str, float]:
@@ -102,7 +116,7 @@ def _covered(
     for at in range(1, len(row) - 1):
         said = row[at]
         for near in (row[at - 1], row[at + 1]):
-            if near:
+            if any(near):
                 said = tuple(max(here, _TOUCHING * there) for here, there in zip(said, near, strict=True))
         shares.append(sum(weight * met for weight, met in zip(sought.weights, said, strict=True)) / total)
     return shares

@@ -55,6 +55,11 @@ def once(found: Sequence[Scored]) -> list[Result]:
     return results
 
 
+def matching(results: Sequence[Result]) -> int:
+    """Return how many of the results matched themselves: who is there for a neighbour does not count."""
+    return sum(not result.scored.candidate.beside for result in results)
+
+
 def by_session(results: Sequence[Result]) -> list[SessionResults]:
     """Return the results of each session, the best session first."""
     scores = session_scores([result.scored for result in results])

@@ -40,9 +40,13 @@ def sought(text: str, common: Mapping[str, float]) -> Sought:
 
 
 def _index_terms(text: str, typed: list[str]) -> list[str]:
-    """Return the terms of a query; single characters of a dense script only where one is all that was typed."""
+    """Return the terms of a query; single characters of a dense script only where one is all that was typed.
+
+    A word that is long enough to be the end of a compound is looked for there, too: `Prüfung` in `Zugangsprüfung`.
+    """
     alone = {word for word in typed if len(word) == 1}
-    return [term for term in terms.terms(text).split() if len(term) > 1 or term.isascii() or term in alone]
+    found = [term for term in terms.terms(text).split() if len(term) > 1 or term.isascii() or term in alone]
+    return found + [terms.ending(word) for word in typed if terms.may_end_a_compound(word)]
 
 
 def _joined(typed: list[str]) -> list[str]:

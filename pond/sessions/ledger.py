@@ -13,11 +13,20 @@ from pond.substrate import predicate, read, write
 from pond.substrate.store import Store
 
 ERASED = "erased"
+_NOTE = ("id", "value")
 
 
 def notes(store: Store, kind: str) -> dict[str, JsonObject]:
     """Return all notes of a kind, by what they are about."""
-    rows = read.rows(store, LEDGER, ["id", "value"], predicate.equals("kind", kind))
+    return _by_id(read.rows(store, LEDGER, _NOTE, predicate.equals("kind", kind)))
+
+
+def notes_at(ledger: read.Pinned, kind: str) -> dict[str, JsonObject]:
+    """Return all notes of a kind as they were at one version."""
+    return _by_id(ledger.rows(_NOTE, predicate.equals("kind", kind)))
+
+
+def _by_id(rows: pa.Table) -> dict[str, JsonObject]:
     pairs = zip(rows["id"].to_pylist(), rows["value"].to_pylist(), strict=True)
     return {from_stored(id): decode_stored(value) for id, value in pairs}
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from itertools import islice
+from weakref import WeakKeyDictionary
 
 from pond.model.json_text import JsonObject
 from pond.sessions import ledger
@@ -20,12 +21,23 @@ _BYTES = 4 << 20  # of terms, after which no more sessions are asked: to count m
 _AT_ONCE = 100  # sessions in one question
 _COMMON = 0.02  # of the sessions: what fewer hold is rare, and not noted
 _MOST = 50_000  # terms that are noted: in a lake of few sessions every term is common
+# What the ledger says, with its version, for each store: reading it takes as long as a search for one word.
+_READ: WeakKeyDictionary[Store, tuple[int, Mapping[str, float]]] = WeakKeyDictionary()
 _DRIFT = 0.2  # of the sessions may come or go before the sample is drawn anew
 
 
-def of(store: Store) -> Mapping[str, float]:
-    """Return the share of sessions that hold a term, for each common one; empty where nobody has counted yet."""
-    note = ledger.notes(store, RARITY).get(RARITY)
+def of(store: Store, pinned: read.Pinned) -> Mapping[str, float]:
+    """Return the share of sessions that hold a term, for each common one, as this version of the ledger has it.
+
+    Empty where nobody has counted yet.
+    """
+    known = _READ.get(store)
+    if known is None or known[0] != pinned.version:
+        _READ[store] = known = pinned.version, _shares(ledger.notes_at(pinned, RARITY).get(RARITY))
+    return known[1]
+
+
+def _shares(note: JsonObject | None) -> Mapping[str, float]:
     if note is None or note["rules"] != RULES:
         return {}
     return {term: count / (note["sample"] + 2) for term, count in note["counts"].items()}
@@ -56,7 +68,7 @@ def _counted(store: Store, sessions: int) -> JsonObject:
     drawn = iter(_drawn(store))
     while size < _BYTES and (some := list(islice(drawn, _AT_ONCE))):
         held: dict[str, set[str]] = {id: set() for id in some}
-        here = predicate.all_of(predicate.one_of("session_id", some), "terms IS NOT NULL")
+        here = predicate.all_of(predicate.one_of("session_id", some), "searched")
         for batch in read.batches(store, MESSAGES, ["session_id", "terms"], here):
             for id, terms in zip(batch["session_id"].to_pylist(), batch["terms"].to_pylist(), strict=True):
                 held[id].update(terms.split())

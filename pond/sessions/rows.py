@@ -28,6 +28,7 @@ MESSAGE = pa.schema(
         ("project", pa.string()), ("content", pa.string()), ("search_text", pa.string()), ("title", pa.string()),
         ("options", pa.string()), ("payloads", pa.string()), ("terms", pa.string()),
         ("labels", pa.list_(pa.string())), ("agent", pa.string()), ("rules", pa.int32()),
+        ("searched", pa.bool_()),
     ]
 )  # fmt: skip
 PART = pa.schema(
@@ -290,7 +291,10 @@ class Rows:
     def _out(self, messages: int, parts: int) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         turns, self._turns = self._turns[:messages], self._turns[messages:]
         rows, self._messages = self._messages[:messages], self._messages[messages:]
-        derived = [(None if own is None else [*turn.labels, *own], self.agent, _rules(turn)) for turn, own in turns]
+        derived = [
+            (None if own is None else [*turn.labels, *own], self.agent, _rules(turn), own is not None)
+            for turn, own in turns
+        ]
         for turn, _ in turns:
             turn.known = len(turn.labels)
         given, self._parts = self._parts[:parts], self._parts[parts:]

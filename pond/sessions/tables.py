@@ -2,7 +2,8 @@
 
 Columns hold each canonical field once. Beside them: `position`, the place in the session's log; `payloads`, where the
 bytes of `data` belong; a time's own text where microseconds would print another; and what search filters by. JSON is
-stored as text: Lance's own JSON type changes values (decision 0013).
+stored as text: Lance's own JSON type changes values (decision 0013). Embeddings are columns, too, one for each model;
+they come and go with the models, so `vectors.py` makes them, and they are not declared here.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import pyarrow as pa
 
 from pond.substrate.table import Index, Table, blob, key, labels, packed
 
-DIMENSIONS = 384  # of the vectors that an embedding model makes of `search_text`; null until one does
 VERSION = 2  # of all tables: nothing is released, so a lake of an earlier one is refused and made anew
 _LONG, _SHORT = 1 << 18, 1 << 16  # read a session at a time, and read in single rows
 _TIME = pa.timestamp("us", "UTC")
@@ -35,7 +35,12 @@ SESSIONS = Table(
         pa.field("ingested_at", _TIME),
     ),
     version=VERSION,
-    indexes=(Index("parent_session_id", "BTREE"), Index("source_agent", "BITMAP"), Index("project", "BITMAP")),
+    indexes=(
+        Index("id", "BTREE"),
+        Index("parent_session_id", "BTREE"),
+        Index("source_agent", "BITMAP"),
+        Index("project", "BITMAP"),
+    ),
 )
 
 # The terms are made by us, for every language alike (search-language-neutral-index): the index takes them as they are.
@@ -59,14 +64,14 @@ MESSAGES = Table(
         packed("content", _SHORT),
         packed("search_text", _SHORT),
         _text("title"),
-        pa.field("vector", pa.list_(pa.float16(), DIMENSIONS)),
-        _text("embedding_model"),
+        _text("embedding_model"),  # whose vector of `search_text` the row has, in a column of that model's own
         packed("options", _LONG),
         _text("payloads"),
         packed("terms", _SHORT),
         labels("labels"),
         _text("agent"),
         pa.field("rules", pa.int32()),
+        pa.field("searched", pa.bool_()),  # whether it has terms: those themselves are far too much to count by
     ),
     version=VERSION,
     # No index on time: at a million rows a wide range is answered faster without one.
@@ -76,11 +81,12 @@ MESSAGES = Table(
         Index("source_agent", "BITMAP"),
         Index("project", "BITMAP"),
         Index("agent", "BITMAP"),
+        Index("searched", "BITMAP"),
         Index("labels", "LABEL_LIST"),
         Index("terms", "INVERTED", _WORDS),
     ),
     retired=("search_text_inverted",),
-    derived=frozenset(("search_text", "title", "vector", "embedding_model", "terms", "labels", "agent", "rules")),
+    derived=frozenset(("search_text", "title", "embedding_model", "terms", "labels", "agent", "rules", "searched")),
 )
 
 PARTS = Table(
@@ -106,4 +112,12 @@ PARTS = Table(
 
 LEDGER = Table("ledger", (key("kind", 1), key("id", 2), packed("value", _SHORT)), version=VERSION)
 
+# Vectors on their way into `messages` (decision 0028): made where something is embedded, and mostly empty.
+VECTORS = Table(
+    "vectors",
+    (key("session_id", 1), key("id", 2), key("model", 3), pa.field("vector", pa.list_(pa.float16()))),
+    version=VERSION,
+)
+
 TABLES = (SESSIONS, MESSAGES, PARTS, LEDGER)
+EVERY_TABLE = (*TABLES, VECTORS)

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 
-RULES = 1  # the version of what is below: a message with terms of another one gets them anew
+RULES = 2  # the version of what is below: a message with terms of another one gets them anew
 
 _BEGINNING, _END = 4, 6  # letters of a word that it is also found by
 _LONG = 9  # letters of a word that is also found by its end: compounds are that long
@@ -40,18 +39,33 @@ _STROKES = str.maketrans("đøłħŧıæœ", "dolhtiao")  # letters with a strok
 
 def terms(text: str) -> str:
     """Return the terms of a text, with spaces between them: its words in order first."""
-    found = [_PIECES[piece] for piece in _normal(text).split()]
+    found = [_PIECES[piece] for piece in normal(text).split()]
     return " ".join([words for words, _ in found if words] + [others for _, others in found if others])
 
 
 def words(text: str) -> list[str]:
     """Return the words of a text as they are among its terms, in order; two letters each where a script is dense."""
-    return [word for piece in _normal(text).split() for word in _of_piece(piece)[0]]
+    return [word for piece in normal(text).split() for word in words_of_piece(piece)]
+
+
+def words_of_piece(piece: str) -> list[str]:
+    """Return the words of a piece of `normal` text without spaces."""
+    return _PIECES[piece][0].split()
 
 
 def is_dense(word: str) -> bool:
     """Tell whether a word is of a script that puts no space between words."""
     return _IS_DENSE.match(word) is not None
+
+
+def ending(word: str) -> str:
+    """Return the term of how a word ends."""
+    return f"~{word[-_END:]}"
+
+
+def may_end_a_compound(word: str) -> bool:
+    """Tell whether a word is too short to be found by its end, and long enough to be the end of a compound."""
+    return _END <= len(word) < _LONG and not is_dense(word)
 
 
 def without_diacritics(word: str) -> str:
@@ -63,7 +77,7 @@ def without_diacritics(word: str) -> str:
     return plain if plain.isascii() else word
 
 
-def _normal(text: str) -> str:
+def normal(text: str) -> str:
     """Return a text with one spelling for each letter: `é` is one character, wide letters are plain ones."""
     return text if text.isascii() or unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
 
@@ -87,7 +101,7 @@ def _piece_terms(piece: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
             if len(word) > _BEGINNING:
                 others.append(word[:_BEGINNING])
                 if len(word) >= _LONG:
-                    others.append(f"~{word[-_END:]}")
+                    others.append(ending(word))
             if before:
                 others.append(f"{before}{word}")
             if (plain := without_diacritics(word)) != word:
@@ -103,10 +117,7 @@ def _plain_word_terms(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (word,), ()
     if len(word) < _LONG:
         return (word,), (word[:_BEGINNING],)
-    return (word,), (word[:_BEGINNING], f"~{word[-_END:]}")
-
-
-_of_piece = lru_cache(maxsize=1 << 12)(_piece_terms)
+    return (word,), (word[:_BEGINNING], ending(word))
 
 
 class _Pieces(dict[str, tuple[str, str]]):

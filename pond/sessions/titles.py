@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pyarrow as pa
 
@@ -32,7 +33,9 @@ def _shown(texts: dict[str, str]) -> dict[str, str]:
 def _newest_titles(store: Store, ids: list[str]) -> dict[str, str]:
     if not ids:
         return {}
-    where = predicate.all_of(predicate.one_of("session_id", ids), "title IS NOT NULL")
+    where = predicate.all_of(
+        predicate.one_of("session_id", ids), predicate.equals("role", "system"), "title IS NOT NULL"
+    )
     rows = read.rows(store, MESSAGES, ["session_id", "title", "position", "id"], where)
     newest = _of_last_row(rows.sort_by([("position", "ascending"), ("id", "ascending")]), "title")
     return {id: from_stored(title) for id, title in newest.items()}
@@ -42,18 +45,15 @@ def _first_prompts(store: Store, ids: list[str]) -> dict[str, str]:
     """Return the first text of the person in each session; only that one is read."""
     if not ids:
         return {}
-    said = predicate.all_of(
-        predicate.one_of("session_id", ids), predicate.equals("role", "user"), "search_text IS NOT NULL"
-    )
-    positions = read.rows(store, MESSAGES, ["session_id", "position"], said)
-    first = positions.group_by("session_id").aggregate([("position", "min")])["position_min"].to_pylist()
+    said = predicate.all_of(predicate.one_of("session_id", ids), predicate.equals("role", "user"), "searched")
+    rows = read.rows(store, MESSAGES, ["session_id", "position", "id"], said, row_ids=True)
+    first = _of_last_row(rows.sort_by([("position", "descending"), ("id", "descending")]), read.ROW)
     if not first:
         return {}
-    at = f"position IN ({', '.join(map(str, sorted(set(first))))})"
-    rows = read.rows(store, MESSAGES, ["session_id", "search_text", "position", "id"], predicate.all_of(said, at))
-    return _of_last_row(rows.sort_by([("position", "descending"), ("id", "descending")]), "search_text")
+    texts = read.rows(store, MESSAGES, ["session_id", "search_text"], read.taking(first.values()))
+    return _of_last_row(texts, "search_text")
 
 
-def _of_last_row(rows: pa.Table, column: str) -> dict[str, str]:
+def _of_last_row(rows: pa.Table, column: str) -> dict[str, Any]:
     """Return a value for each session: that of its last row."""
     return dict(zip(rows["session_id"].to_pylist(), rows[column].to_pylist(), strict=True))

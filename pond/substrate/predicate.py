@@ -43,6 +43,11 @@ def is_not_null(column: str) -> str:
     return f"{column} IS NOT NULL"
 
 
+def differs(column: str, value: str) -> str:
+    """Return a filter for rows that have another value, or none."""
+    return f"({column} IS NULL OR {column} <> {text(value)})"
+
+
 def not_before(column: str, micros: int) -> str:
     """Return a filter for times from an instant on, in microseconds from 1970."""
     return f"{column} >= {_instant(micros)}"
@@ -87,14 +92,28 @@ def lacking(column: str, filter: str) -> str:
     return f"{column} IS NULL OR NOT ({filter})"
 
 
-def contains(column: str, part: str) -> str:
-    """Return a filter for texts that hold another one, case aside. No index answers it: every text is read."""
-    return f"contains(lower({column}), {text(part.lower())})"
+def says(column: str, words: Sequence[str], *, whole: bool = False) -> str:
+    """Return a filter for texts with these words in a row, case and white space aside; `whole`: not inside others.
+
+    No index answers it: every text is read.
+    """
+    spelled = r"\s+".join("".join(map(_literal, word)) for word in words)
+    edges = (r"\b" if whole and _at_edge(words[0][0]) else "", r"\b" if whole and _at_edge(words[-1][-1]) else "")
+    return f"regexp_like({column}, {text(f'(?i){edges[0]}{spelled}{edges[1]}')})"
+
+
+def _at_edge(char: str) -> bool:
+    return char.isalnum()
 
 
 def any_of(*filters: str) -> str:
     """Return the filter that holds where one does; without any, no row meets it."""
     return " OR ".join(f"({filter})" for filter in filters) or NOTHING
+
+
+def numbered(row_ids: Iterable[int]) -> str:
+    """Return a filter for the rows with these row ids, which stay the same while rows move."""
+    return f"_rowid IN ({', '.join(map(str, row_ids))})"
 
 
 def begins_with(column: str, start: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -79,6 +79,12 @@ def scan(
     )  # fmt: skip
 
 
+def version(store: Store, table: Table) -> int:
+    """Return the newest version of a table; 0 for one that was never made."""
+    handle = store.existing(table)
+    return 0 if handle is None else int(handle.version)
+
+
 def count(store: Store, table: Table, where: str | None = None) -> int:
     """Return how many rows fit; an absent table has none."""
 
@@ -135,15 +141,9 @@ class Pinned:
         return with_retries(self._doing, lambda: str(scan(self._handle, columns, where, **limits).explain_plan()))
 
 
-def full_text(column: str, words: Sequence[str], phrases: Sequence[Sequence[str]]) -> Any:
-    """Return a question for rows whose text has some of the words, and each phrase as its words in a row."""
-    from lance.query import BooleanQuery, MatchQuery, Occur, PhraseQuery
-
-    some = MatchQuery(" ".join(words), column)
-    if not phrases:
-        return some
-    each = [(Occur.MUST, PhraseQuery(" ".join(phrase), column)) for phrase in phrases]
-    return BooleanQuery([*each, (Occur.SHOULD, some)])
+def taking(row_ids: Iterable[int]) -> str:
+    """Return the filter for rows with these row ids; there must be some."""
+    return f"{ROW} IN ({', '.join(map(str, sorted(row_ids)))})"
 
 
 def descending(column: str) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -79,6 +80,10 @@ class Table:
     @property
     def schema(self) -> pa.Schema:
         return pa.schema(self.columns, metadata={VERSION: str(self.version)})
+
+    def with_columns(self, more: Iterable[pa.Field]) -> Table:
+        """Return the table with columns that only this one has."""
+        return replace(self, columns=(*self.columns, *more))
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -62,9 +62,9 @@ class TableHealth:
 
 def ensure_indexes(store: Store, table: Table) -> list[str]:
     """Make the indexes a table lacks, also on an empty one; drop those it has no more; return which were made."""
-    made = [index.name for index in table.indexes if _on(store, table, "indexing", partial(_ensure, index=index))]
+    made = [index.name for index in table.indexes if on(store, table, "indexing", partial(_ensure, index=index))]
     if table.retired:
-        _on(store, table, "indexing", partial(_drop, names=frozenset(table.retired)))
+        on(store, table, "indexing", partial(_drop, names=frozenset(table.retired)))
     return made
 
 
@@ -91,15 +91,17 @@ def fold_indexes(store: Store, table: Table) -> list[str]:
     All families take rows in the same way: a further segment, until there are so many that they are merged.
     """
     made = ensure_indexes(store, table)
-    return made + [index.name for index in table.indexes if _on(store, table, "indexing", partial(_fold, index=index))]
+    behind = (index.name for index in table.indexes if on(store, table, "indexing", partial(fold, name=index.name)))
+    return [*made, *behind]
 
 
-def _fold(handle: Any, index: Index) -> bool:
-    stands = _index_health(handle, index)
-    if not stands.unindexed and stands.segments <= SEGMENTS:
+def fold(handle: Any, name: str) -> bool:
+    """Take the rows into an index that it does not know yet; tell whether there were any."""
+    stats = handle.stats.index_stats(name)
+    segments = stats["num_indices"]
+    if not stats["num_unindexed_rows"] and segments <= SEGMENTS:
         return False
-    merge = stands.segments if stands.segments >= SEGMENTS else 0
-    handle.optimize.optimize_indices(num_indices_to_merge=merge, index_names=[index.name])
+    handle.optimize.optimize_indices(num_indices_to_merge=segments if segments >= SEGMENTS else 0, index_names=[name])
     return True
 
 
@@ -112,10 +114,10 @@ def compact(store: Store, table: Table, *, beyond: int = 1, rows: int | None = N
     Rows that an index knows and rows that it does not stay apart: fold the indexes first to get the fewest fragments.
     Fragments of more than `rows` rows are left as they are, if that is given.
     """
-    if _on(store, table, "looking at", lambda handle: len(handle.get_fragments())) <= beyond:
+    if on(store, table, "looking at", lambda handle: len(handle.get_fragments())) <= beyond:
         return False
     target = {} if rows is None else {"target_rows_per_fragment": rows}
-    done = _on(store, table, "compacting", lambda handle: handle.optimize.compact_files(**target))
+    done = on(store, table, "compacting", lambda handle: handle.optimize.compact_files(**target))
     return bool(done.fragments_removed)
 
 
@@ -125,7 +127,7 @@ def clean(store: Store, table: Table, older_than: timedelta, *, alone: bool = Fa
     A version that was the newest until a moment ago may be read by somebody, however old it is itself. With `alone`
     also what unfinished writes left, which cannot be told from what another process is writing just now.
     """
-    stats = _on(
+    stats = on(
         store, table, "cleaning",
         lambda handle: handle.cleanup_old_versions(
             older_than=_age(handle, older_than), delete_unverified=alone, error_if_tagged_old_versions=False
@@ -150,7 +152,7 @@ def _remove_begun(store: Store, table: Table) -> None:
     """Delete what a killed writer left under a name of the moment, which no version and no clean-up knows."""
     begun = [path for path in leftovers(store, table) if PurePosixPath(path).name.startswith(_BEGUN)]
     if begun:
-        _on(store, table, "cleaning", partial(_delete, paths=begun))
+        on(store, table, "cleaning", partial(_delete, paths=begun))
 
 
 def _delete(handle: Any, paths: Iterable[str]) -> None:
@@ -165,10 +167,10 @@ def purge(store: Store, table: Table, *, alone: bool = False) -> list[str]:
     Erasing marks rows as gone. Here the fragments are written without them, the indexes made from what is left, and
     all versions but the newest deleted. What stays is of unfinished writes (see `clean`), or tagged by somebody.
     """
-    _on(store, table, "compacting", _without_erased_rows)
+    on(store, table, "compacting", _without_erased_rows)
     for index in table.indexes:
-        _on(store, table, "indexing", partial(_build, index=index))
-    _on(store, table, "indexing", partial(_drop_others, table=table))
+        on(store, table, "indexing", partial(_build, index=index))
+    on(store, table, "indexing", partial(_drop_others, table=table))
     clean(store, table, timedelta(0), alone=alone)
     return leftovers(store, table)
 
@@ -186,7 +188,7 @@ def _drop_others(handle: Any, table: Table) -> None:
 
 def leftovers(store: Store, table: Table) -> list[str]:
     """Return the files of a table that its newest version does not use."""
-    return _on(store, table, "listing", lambda handle: sorted(_unused(handle, _sizes(handle))))
+    return on(store, table, "listing", lambda handle: sorted(_unused(handle, _sizes(handle))))
 
 
 def _sizes(handle: Any) -> dict[str, int]:
@@ -224,7 +226,7 @@ def health(store: Store, table: Table, *, sizes: bool = True) -> TableHealth:
             sum(files[path] for path in old), versions[-1]["timestamp"].astimezone(UTC).isoformat() if versions else "",
         )  # fmt: skip
 
-    return _on(store, table, "looking at", look)
+    return on(store, table, "looking at", look)
 
 
 def _index_health(handle: Any, index: Index) -> IndexHealth:
@@ -236,6 +238,6 @@ def _index_health(handle: Any, index: Index) -> IndexHealth:
     return IndexHealth(index.name, index.column, index.family, indexed, unindexed, stats["num_indices"])
 
 
-def _on(store: Store, table: Table, doing: str, work: Callable[[Any], Result]) -> Result:
+def on(store: Store, table: Table, doing: str, work: Callable[[Any], Result]) -> Result:
     """Return what `work` makes of the table's handle: at the newest version where another writer came first."""
     return with_retries(f"{doing} `{table.name}`", lambda: work(store.handle(table)), lambda: store.renewed(table))

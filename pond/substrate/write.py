@@ -62,6 +62,21 @@ def rederive(store: Store, table: Table, new: pa.Table) -> int:
     return _merged(store, table, new, lambda merge: merge.when_matched_update_all())
 
 
+def fill(store: Store, table: Table, new: pa.Table, unless_equal: str | None = None) -> int:
+    """Give rows that are there values in some columns, in place; return how many. `new` has the keys and these alone.
+
+    Rows that agree in the column `unless_equal` are left alone. No row moves and no other index notices, but the files
+    of these columns are written anew, as long as their fragments are: this is for many rows at once.
+    """
+    differs = unless_equal and f"target.{unless_equal} IS NULL OR target.{unless_equal} != source.{unless_equal}"
+
+    def order(merge: Any) -> Any:
+        merge = merge.when_matched_update_all(differs) if differs else merge.when_matched_update_all()
+        return merge.write_mode("rewrite_columns")
+
+    return _merged(store, table, new, order)
+
+
 def erase(store: Store, table: Table, where: str) -> int:
     """Remove the rows that fit, for good once the table is cleaned up; return how many there were."""
 

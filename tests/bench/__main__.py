@@ -8,12 +8,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pond.config.process import Role, become
-from tests.bench import again, ingesting, processes, speed, stored, survival
+from tests.bench import again, embedding, ingesting, processes, querying, speed, stored, survival
 from tests.bench.figures import Figure, table
 from tests.bench.lakes import EVERY_DAY, FULL, Lakes
 
-LAKE = ("ingest", "ingest-rows", "ingest-memory", "ingest-again", "ingest-grown", "get", "size")
-NAMES = (*speed.DIRECTIONS, "memory", "jobs", "start-up", survival.NAME, *LAKE)
+LAKE = (
+    "ingest",
+    "ingest-rows",
+    "ingest-memory",
+    "ingest-again",
+    "ingest-grown",
+    "get",
+    "sql-join",
+    "sql-group",
+    "size",
+)
+NAMES = (*speed.DIRECTIONS, "memory", "jobs", "start-up", survival.NAME, embedding.NAMED, *LAKE)
 
 
 def _arguments(words: list[str]) -> argparse.Namespace:
@@ -46,6 +56,8 @@ def run(options: argparse.Namespace) -> list[Figure]:
             figures += survival.survival(min(options.mb, 4), directory)
         if "start-up" in names:
             figures += processes.start_up(options.rounds)
+        if embedding.NAMED in names:
+            figures += embedding.speed(options.rounds, directory)
         figures += _lake(names, Lakes(FULL if options.full else EVERY_DAY, directory), options.rounds)
     return figures
 
@@ -59,6 +71,8 @@ def _lake(names: Sequence[str], lakes: Lakes, rounds: int) -> list[Figure]:
         "ingest-again": lambda: again.unchanged(lakes, rounds),
         "ingest-grown": lambda: again.grown(lakes, rounds),
         "get": lambda: stored.get(lakes, rounds),
+        "sql-join": lambda: querying.join(lakes, rounds),
+        "sql-group": lambda: querying.group(lakes, rounds),
         "size": lambda: stored.size(lakes),
     }
     figures: list[Figure] = []

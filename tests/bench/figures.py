@@ -6,22 +6,24 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured value and its promised limit."""
+    """One measured value and its promised limit; without one it is stated only."""
 
     name: str
     value: float
     unit: str
-    limit: float
+    limit: float | None
     at_least: bool
     detail: dict[str, float] = field(default_factory=dict)
 
     @property
     def met(self) -> bool:
+        if self.limit is None:
+            return True
         return self.value >= self.limit if self.at_least else self.value <= self.limit
 
     @property
     def promise(self) -> str:
-        return f"{'>=' if self.at_least else '<='} {self.limit:g} {self.unit}"
+        return "none" if self.limit is None else f"{'>=' if self.at_least else '<='} {self.limit:g} {self.unit}"
 
     def as_json(self) -> dict[str, object]:
         """Return the figure with its verdict; details are rounded as the table is."""

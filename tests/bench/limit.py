@@ -20,7 +20,7 @@ from pond.substrate.table import KEY, Table
 from tests.bench.watch import watched
 
 _TABLES = (PARTS, MESSAGES, SESSIONS)
-_LATER = ("vector", "embedding_model")  # columns that ingest leaves empty, and does not hand over
+_LATER = ("embedding_model",)  # columns that ingest leaves empty, and does not hand over
 
 
 def bare(table: Table) -> pa.Schema:

@@ -44,7 +44,7 @@ def _indexes(lake: Path) -> float:
 def get(lakes: Lakes, rounds: int) -> list[Figure]:
     """Measure reading the same session from a large lake and from a small one, warm and in a new process."""
     few, large = lakes.few_lake, lakes.large_lake
-    session = _middle(few.lake)
+    session = middle(few.lake)
     best: dict[str, tuple[float, float]] = {}
     for _ in range(rounds):
         for size, lake in (("few", few.lake), ("large", large.lake)):
@@ -60,7 +60,7 @@ def get(lakes: Lakes, rounds: int) -> list[Figure]:
     return [Figure("get of a session", worst, "x in small lake", GET_LIMIT, at_least=False, detail=detail)]
 
 
-def _middle(lake: Path) -> str:
+def middle(lake: Path) -> str:
     """Return the session that as many sessions are longer than as are shorter."""
     counts: dict[str, int] = {}
     for id in read.rows(opened(lake), MESSAGES, ["session_id"])["session_id"].to_pylist():

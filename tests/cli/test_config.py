@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from pond.config.listing import as_text
+from pond.config.settings import SETTINGS
 from tests.cli.command import POND, Done, environment, obey_permissions, pond
 
+LATER = [each for each in SETTINGS.values() if each.path[0] in ("embed", "search")]
 HEAVY = ("lance", "pyarrow", "pydantic", "lark")
 
 
@@ -42,6 +45,7 @@ def test_show_prints_every_setting_with_its_source(home: Path) -> None:
         ["sync.paths", "none", "default"],
         ["sync.interval", "2.0", "default"],
         ["ingest.rows_per_commit", "20000", "default"],
+        *([each.name, *as_text(each.default, each.unset).split(), "default"] for each in LATER),
     ]
 
 
@@ -58,6 +62,7 @@ def test_show_as_json(words: list[str], home: Path) -> None:
         "sync.paths": {"value": [], "source": "default"},
         "sync.interval": {"value": 2.0, "source": "default"},
         "ingest.rows_per_commit": {"value": 20000, "source": "default"},
+        **{each.name: {"value": each.default, "source": "default"} for each in LATER},
     }
 
 

@@ -11,7 +11,19 @@ from tests.cli.command import pond
 from tests.cli.sessions import CLAUDE_CODE, CODEX
 from tests.house.tree import ROOT
 
-BELOW = ("codec", "intake", "lake", "operations", "restore", "lang", "model", "portable", "sessions", "substrate")
+BELOW = (
+    "codec",
+    "embed",
+    "intake",
+    "lake",
+    "operations",
+    "restore",
+    "lang",
+    "model",
+    "portable",
+    "sessions",
+    "substrate",
+)
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 
 

@@ -1,12 +1,13 @@
 """A value comes from the default, the file, the variable or the flag: the last that has it; and it says so."""
 
 import pickle
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pond.config.settings import SETTINGS, Ingest, Serve, Settings, Sync
+from pond.config.settings import SETTINGS, Embed, Ingest, Search, Serve, Settings, Sql, Sync
 from pond.diagnostics.diagnostic import UsageError
 from tests.config.home import Home
 
@@ -30,6 +31,29 @@ interval = 5  # 15
 [ingest]
 rows_per_commit = 500
 
+[sql]
+seconds = 5
+memory_mb = 256
+
+[embed]
+model = "gte"
+directory = "~/gte"
+endpoint = "http://127.0.0.1:8080/v1/"
+key_variable = "KEY"
+timeout = 7
+dimensions = 64
+pooling = "cls"
+query_prefix = "query: "
+passage_prefix = "passage: "
+max_tokens = 100
+threads = 3
+models = "models"
+
+[search]
+index_from = 1000
+nprobes = 4
+refine_factor = 9
+
 [namespaces]
 oak = "s3://herbarium/oak"
 "*" = "s3://herbarium/all/{namespace}"
@@ -50,7 +74,7 @@ def test_nothing_needs_to_be_set(home: Home) -> None:
     settings = home.load()
     expected = Settings(lake=f"{home.path}/.local/share/pond/lake", sources=settings.sources)
     assert settings == expected
-    assert (settings.sync, settings.ingest) == (Sync(None, (), 2.0), Ingest(20_000))
+    assert (settings.sync, settings.ingest, settings.sql) == (Sync(None, (), 2.0), Ingest(20_000), Sql(30.0, 1024))
     assert (settings.namespace, settings.storage) == (None, {})
     assert settings.sources == {each.name: "default" for each in SETTINGS.values()}
 
@@ -64,6 +88,22 @@ def test_the_file_beats_the_default(home: Home) -> None:
         storage={"allow_http": "true", "aws_region": "eu-west-1", "timeout_seconds": "30"},
         sync=Sync(("codex",), (f"{home.path}/old", f"{home.file.parent}/more"), 5.0),
         ingest=Ingest(500),
+        sql=Sql(5.0, 256),
+        embed=Embed(
+            "gte",
+            f"{home.path}/gte",
+            "http://127.0.0.1:8080/v1",
+            "KEY",
+            7.0,
+            64,
+            "cls",
+            "query: ",
+            "passage: ",
+            100,
+            3,
+            f"{home.file.parent}/models",
+        ),
+        search=Search(1000, 4, 9),
         namespaces={"*": "s3://herbarium/all/{namespace}", "oak": "s3://herbarium/oak"},
         serve=Serve("0.0.0.0", 8080, ("pond.example",), f"{home.file.parent}/token", 10, 5, 3, 60.0),
         sources={
@@ -76,16 +116,20 @@ def test_the_file_beats_the_default(home: Home) -> None:
             "sync.paths": "pond.toml:11",
             "sync.interval": "pond.toml:15",
             "ingest.rows_per_commit": "pond.toml:18",
-            "namespaces.oak": "pond.toml:21",
-            "namespaces.*": "pond.toml:22",
-            "serve.host": "pond.toml:25",
-            "serve.port": "pond.toml:26",
-            "serve.hosts": "pond.toml:27",
-            "serve.token_file": "pond.toml:28",
-            "serve.connections": "pond.toml:29",
-            "serve.event_readers": "pond.toml:30",
-            "serve.open_namespaces": "pond.toml:31",
-            "serve.idle": "pond.toml:32",
+            "sql.seconds": "pond.toml:21",
+            "sql.memory_mb": "pond.toml:22",
+            **{f"embed.{each.name}": f"pond.toml:{line}" for line, each in enumerate(fields(Embed), 25)},
+            **{f"search.{each.name}": f"pond.toml:{line}" for line, each in enumerate(fields(Search), 39)},
+            "namespaces.oak": "pond.toml:44",
+            "namespaces.*": "pond.toml:45",
+            "serve.host": "pond.toml:48",
+            "serve.port": "pond.toml:49",
+            "serve.hosts": "pond.toml:50",
+            "serve.token_file": "pond.toml:51",
+            "serve.connections": "pond.toml:52",
+            "serve.event_readers": "pond.toml:53",
+            "serve.open_namespaces": "pond.toml:54",
+            "serve.idle": "pond.toml:55",
         },
     )
     assert type(settings.sync.interval) is float
@@ -100,6 +144,23 @@ VARIABLES: dict[str, tuple[str, str, Any]] = {
     "POND_SYNC_PATHS": ("sync.paths", "/a,b:/c", ("/a,b", "/c")),
     "POND_SYNC_INTERVAL": ("sync.interval", "0.5", 0.5),
     "POND_INGEST_ROWS_PER_COMMIT": ("ingest.rows_per_commit", "100", 100),
+    "POND_SQL_SECONDS": ("sql.seconds", "600", 600.0),
+    "POND_SQL_MEMORY_MB": ("sql.memory_mb", "64", 64),
+    "POND_EMBED_MODEL": ("embed.model", "e5", "e5"),
+    "POND_EMBED_DIRECTORY": ("embed.directory", "/m", "/m"),
+    "POND_EMBED_ENDPOINT": ("embed.endpoint", "https://h/v1", "https://h/v1"),
+    "POND_EMBED_KEY_VARIABLE": ("embed.key_variable", "OTHER", "OTHER"),
+    "POND_EMBED_TIMEOUT": ("embed.timeout", "1.5", 1.5),
+    "POND_EMBED_DIMENSIONS": ("embed.dimensions", "128", 128),
+    "POND_EMBED_POOLING": ("embed.pooling", "last", "last"),
+    "POND_EMBED_QUERY_PREFIX": ("embed.query_prefix", "q ", "q "),
+    "POND_EMBED_PASSAGE_PREFIX": ("embed.passage_prefix", "p ", "p "),
+    "POND_EMBED_MAX_TOKENS": ("embed.max_tokens", "64", 64),
+    "POND_EMBED_THREADS": ("embed.threads", "1", 1),
+    "POND_EMBED_MODELS": ("embed.models", "/models", "/models"),
+    "POND_SEARCH_INDEX_FROM": ("search.index_from", "256", 256),
+    "POND_SEARCH_NPROBES": ("search.nprobes", "1", 1),
+    "POND_SEARCH_REFINE_FACTOR": ("search.refine_factor", "1", 1),
     "POND_NAMESPACES_OAK": ("namespaces.oak", "gs://b/oak", "gs://b/oak"),
     "POND_SERVE_HOST": ("serve.host", "::1", "::1"),
     "POND_SERVE_PORT": ("serve.port", "0", 0),

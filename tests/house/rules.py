@@ -12,7 +12,6 @@ from tests.house.tree import ROOT, files
 
 LIST = Path("docs/spec-rules.md")
 EXCLUDED = "Kept without a test of its own"
-LATER = "Later"
 
 _ENTRY = re.compile(r"- `(?P<id>[a-z0-9-]+)` - (?P<text>.+\.)")
 _TOPIC = r"(?:model|adapter|lance|session|search|wire)"

@@ -18,6 +18,7 @@ from pond.sessions.archive import container, manifest
 from pond.sessions.archive.manifest import TABLES, Extent
 from pond.sessions.archive.rows import content_bytes
 from pond.sessions.archive.select import Selection
+from pond.sessions.vectors import with_vectors
 from pond.substrate.catalog import Catalog
 from pond.substrate.snapshot import Snapshot
 from pond.substrate.store import Store, write_apart
@@ -144,7 +145,8 @@ def packed(folder: Path, path: Path, claims: dict[str, Extent]) -> Path:
 
 
 def _extent(folder: Path, table: Table) -> Extent:
-    found = list(Snapshot(Store(Catalog(str(folder))), table).described())
+    store = Store(Catalog(str(folder)))
+    found = list(Snapshot(store, with_vectors(store, table)).described())
     return Extent(table.version, sum(b.num_rows for b in found), sum(content_bytes(table, b) for b in found))
 
 

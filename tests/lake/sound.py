@@ -15,8 +15,9 @@ from pond.substrate.table import Table
 
 Key: TypeAlias = tuple[Any, ...]
 Content: TypeAlias = dict[str, dict[Key, dict[str, Any]]]  # table -> key -> row
-_NOT_COMPARED = ("ingested_at", "vector", "data")
-_DERIVED = ("terms", "labels", "agent", "rules")  # made right at the end of a run, from rows that must be right before
+_NOT_COMPARED = ("ingested_at", "data")
+# Made right at the end of a run, from rows that must be right before.
+_DERIVED = ("terms", "labels", "agent", "rules", "searched")
 
 
 def content(store: Store) -> Content:

@@ -37,7 +37,7 @@ def contents(place: Path) -> dict[str, list[JsonObject]]:
     found = {}
     lake = store(place)
     for table in TABLES[:3]:
-        columns = [name for name in table.schema.names if name not in ("ingested_at", "vector", "data")]
+        columns = [name for name in table.schema.names if name not in ("ingested_at", "data")]
         rows = read.rows(lake, table, columns).to_pylist()
         found[table.name] = sorted(rows, key=lambda row: [row[name] for name in table.keys])
     return found

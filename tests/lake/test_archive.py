@@ -27,7 +27,7 @@ from pond.substrate.store import Store
 from pond.substrate.table import Table
 from tests.cli.command import environment
 from tests.house.tree import ROOT
-from tests.lake.archives import FIXTURES, Box, archive_of, difference, exported, rows_of, sessions, versions
+from tests.lake.archives import FIXTURES, Box, difference, exported, sessions, versions
 from tests.lake.build import SUBAGENTS, TOURS, in_pieces, lake
 from tests.lake.talk import say, talk
 from tests.size import size
@@ -62,16 +62,6 @@ def test_every_session_of_every_fixture_comes_back_value_equal(everything: Store
     assert len(sessions(target)) > 50
     assert done.faults == []
     assert {path.name for path in tmp_path.iterdir()} == {"a.pond", "lake"}
-
-
-def test_vectors_are_data_and_come_along(tmp_path: Path) -> None:
-    source = lake(tmp_path / "source", TOURS[0])
-    rows = rows_of(source)
-    rows["messages"][0] |= {"vector": [0.5] * 384, "embedding_model": "a-model"}
-    target = empty(tmp_path / "lake")
-    import_(target, archive_of(tmp_path / "a.pond", rows))
-    found = read.rows(target, MESSAGES, ["vector"], "embedding_model = 'a-model'")["vector"].to_pylist()
-    assert found == [[0.5] * 384]
 
 
 def test_importing_again_adds_nothing_and_commits_nothing(tours: Store, tmp_path: Path) -> None:

@@ -69,7 +69,8 @@ def test_one_place_builds_scans() -> None:
 @pytest.mark.rule("lance-chokepoints-write")
 def test_one_place_writes_rows() -> None:
     assert places("merge_insert", "delete") == {"pond/substrate/write.py"}
-    assert places("write_dataset", "add_columns") == {"pond/substrate/store.py"}  # which makes and completes tables
+    assert places("write_dataset") == {"pond/substrate/store.py"}  # which makes tables, and completes them
+    assert places("add_columns", "drop_columns") == {"pond/substrate/store.py", "pond/substrate/vectors.py"}
     assert places("commit", "LanceOperation", "truncate_table", "update_columns") == set()
 
 

@@ -34,10 +34,10 @@ def test_the_text_to_embed_is_stored_and_follows_from_stored_rows(tmp_path: Path
     with_text = 0
     for id in read.rows(there, SESSIONS, ["id"])["id"].to_pylist():
         rows = read.rows(
-            there, MESSAGES, ["id", "search_text", "vector"], predicate.equals("session_id", id)
+            there, MESSAGES, ["id", "search_text", "embedding_model"], predicate.equals("session_id", id)
         ).to_pylist()
         stored = {row["id"]: row["search_text"] for row in rows}
-        assert {row["vector"] is None for row in rows} == {True}  # an embedding is made later, from this very column
+        assert {row["embedding_model"] for row in rows} == {None}  # a vector is made later, from this very column
         for events in groups(there, id):
             for event in events:
                 if event["kind"] == "message":

@@ -17,6 +17,7 @@ from tests.lake.crowd import crowd
 from tests.lake.logs import Logs, logs
 from tests.lake.proxy import Fault, Plan, proxying
 from tests.lake.s3 import Store, serving
+from tests.lake.searching import searched_meanwhile
 from tests.lake.sound import Content, content, differences, unsound
 
 Build = Callable[[Logs, Path], crash.Scenario]
@@ -50,7 +51,7 @@ def main() -> int:
     harm: list[str] = []
     with tempfile.TemporaryDirectory(prefix="pond-torture-") as directory:
         sources = logs(Path(directory) / "logs")
-        for part in (_crashes, _remote_crashes, _crowds, _faults):
+        for part in (_crashes, _remote_crashes, _crowds, _searches, _faults):
             harm += part(sources, Path(directory), given.share, given.seed)
     print("\n".join(harm[:_MOST]) if harm else "nothing lost, nothing twice, nothing wrong")
     return 1 if harm else 0
@@ -134,6 +135,20 @@ def _crowds(sources: Logs, directory: Path, share: float, seed: int) -> list[str
                 ]
             print(f"{place:23}  {runs:5}  {given_up:7}  {len(wrong):4}  {time.monotonic() - began:7.0f}", flush=True)
             harm += wrong
+    return harm
+
+
+def _searches(sources: Logs, directory: Path, share: float, seed: int) -> list[str]:
+    """Search a lake while many processes write it and another compacts it."""
+    print("searches meanwhile      runs  answers  grew  harm  seconds")
+    harm: list[str] = []
+    for run in range(max(1, round(CROWDS * share))):
+        began, room = time.monotonic(), directory / f"searches-{run}"
+        room.mkdir()
+        result = searched_meanwhile(room, max(12, round(60 * share)), seed + run)
+        figures = f"{result.searches:7}  {result.grew:4}  {len(result.wrong):4}  {time.monotonic() - began:7.0f}"
+        print(f"{PROCESSES} writers, compaction  {run + 1:4}  {figures}", flush=True)
+        harm += result.wrong
     return harm
 
 

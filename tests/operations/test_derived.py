@@ -1,6 +1,7 @@
 """What search finds messages by is right after every run, however a session came in, and can be made again."""
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -30,7 +31,7 @@ from tests.operations.invented import said, session
 
 CLAUDE, CODEX = (ROOT / "adapters" / client / "fixtures" for client in ("claude_code", "codex"))
 TOURS = [next((client / "tour").rglob("*.jsonl")) for client in (CLAUDE, CODEX)]
-DERIVED = ("terms", "labels", "agent", "rules")
+DERIVED = ("terms", "labels", "agent", "rules", "searched")
 
 
 @pytest.fixture
@@ -45,6 +46,10 @@ def _column(there: Store, name: str, where: str | None = None) -> dict[tuple[str
 
 def _agents(there: Store) -> dict[str, str | None]:
     return {session: str(agent) if agent else None for (session, _), agent in _column(there, "agent").items()}
+
+
+def _shares(there: Store) -> Mapping[str, float]:
+    return rarity.of(there, read.Pinned(there, LEDGER))
 
 
 def _spoil(there: Store, **values: int | str) -> None:
@@ -123,7 +128,7 @@ def test_a_row_that_another_process_stored_with_fewer_labels_gets_them(lake: Pat
 
 
 def _sent() -> list[str]:
-    return [name for name in MESSAGES.schema.names if name not in ("vector", "embedding_model")]
+    return [name for name in MESSAGES.schema.names if name != "embedding_model"]
 
 
 # --- whose session it is ---------------------------------------------------------------------------------------------
@@ -248,20 +253,20 @@ def _stream(path: Path, texts: dict[str, str]) -> Path:
 def test_common_terms_are_counted_and_counted_again_when_many_sessions_came(lake: Path, tmp_path: Path) -> None:
     texts = {f"s{number}": f"common word{number}" for number in range(10)}
     take_in(lake, _stream(tmp_path / "a.jsonl", texts))
-    assert rarity.of(store(lake))["common"] == 10 / 12
-    assert rarity.of(store(lake))["word3"] == 1 / 12
+    assert _shares(store(lake))["common"] == 10 / 12
+    assert _shares(store(lake))["word3"] == 1 / 12
     before = versions(lake)["ledger"]
     assert not rarity.renew(store(lake))
     assert versions(lake)["ledger"] == before
     take_in(lake, _stream(tmp_path / "b.jsonl", {"t1": "else", "t2": "else"}))
-    assert rarity.of(store(lake))["common"] == 10 / 12  # a fifth more is not yet many
+    assert _shares(store(lake))["common"] == 10 / 12  # a fifth more is not yet many
     take_in(lake, _stream(tmp_path / "c.jsonl", {"t3": "else"}))
-    assert rarity.of(store(lake))["common"] == 10 / 15
+    assert _shares(store(lake))["common"] == 10 / 15
 
 
 def test_a_term_that_few_sessions_hold_is_not_noted(lake: Path, tmp_path: Path) -> None:
     take_in(lake, _stream(tmp_path / "a.jsonl", {f"s{number}": f"common word{number}" for number in range(60)}))
-    found = rarity.of(store(lake))
+    found = _shares(store(lake))
     assert {"common", "word3"} & found.keys() == {"common"}
 
 
@@ -270,17 +275,17 @@ def test_the_note_of_other_rules_is_none(lake: Path, tmp_path: Path) -> None:
     there = store(lake)
     note = ledger.notes(there, rarity.RARITY)[rarity.RARITY]
     ledger.note(there, rarity.RARITY, {rarity.RARITY: note | {"rules": RULES + 1}})
-    assert rarity.of(there) == {}
+    assert _shares(there) == {}
     assert rarity.renew(there)
-    assert rarity.of(there)["common"] == 1 / 3
+    assert _shares(there)["common"] == 1 / 3
 
 
 def test_no_word_of_an_erased_session_is_left(lake: Path, tmp_path: Path) -> None:
     take_in(lake, _stream(tmp_path / "a.jsonl", {"s1": "common quincunx", "s2": "common", "s3": "common"}))
     there = store(lake)
-    assert "quincunx" in rarity.of(there)
+    assert "quincunx" in _shares(there)
     erase(there, [family(there, "s1")], alone=True)
-    assert rarity.of(there) == {"common": 2 / 4, "comm": 2 / 4}
+    assert _shares(there) == {"common": 2 / 4, "comm": 2 / 4}
     texts = read.rows(there, LEDGER, ["value"])["value"].to_pylist()
     assert not any("quincunx" in text for text in texts)
     held = there.handle(MESSAGES).to_table(full_text_query="quincunx", columns=["id"])

@@ -8,16 +8,20 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import pond
 from pond.config.load import load
 from pond.diagnostics.diagnostic import UsageError
 from pond.lake.optimize import optimize
 from pond.operations.failing import RequestError
+from pond.search.candidates import SEARCHABLE
 from pond.sessions.lake import opened
+from pond.sessions.rows import Rows
+from pond.sessions.tables import MESSAGES
+from pond.sessions.writing import write_rows
 from pond.types import Event, SearchResponse
+from tests.lake.build import tables
+from tests.operations import invented
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -75,6 +79,7 @@ def best(found: SearchResponse) -> str:
         ("prune_branch", "orchard-1"), ("pruneBranch", "orchard-1"), ("prune branch", "orchard-1"),
         ("HTTPError", "orchard-2"), ("http error", "orchard-2"), ("src/orchard/prune.py:42", "orchard-1"),
         ("how to cut apple tree", "orchard-0"), ("认证失败", "harbour-2"), ("Berechtigungsprüfung", "harbour-3"),
+        ("Prüfung", "harbour-3"),
         ("duong pho ha noi", "harbour-3"), ("đường phố hà nội", "harbour-3"), ("moor", "harbour-0"),
         ("cone grade six", "kiln-1"),
     ],
@@ -182,6 +187,30 @@ def test_a_cursor_is_of_one_search_and_one_version(tmp_path: Path) -> None:
         lake.search("branch tree boat", limit=1, cursor=cursor)
 
 
+def test_pages_are_of_one_state_whatever_is_counted_meanwhile(tmp_path: Path) -> None:
+    lake = pond.Lake(tmp_path / "lake")
+    lake.ingest_events(events(SAID))
+    query = "release branch boats kiln since:90000d"
+    whole = [session["session_id"] for session in lake.search(query)["sessions"]]
+    cursor = lake.search(query, limit=1)["cursor"]
+    lake.ingest_events(events({f"pier{n}": [("user", f"a branch of the release {n}")] for n in range(30)}))
+    optimize(opened(load({"lake": str(tmp_path / "lake")})), timedelta(hours=1))  # counts how common words are, too
+    rest = lake.search(query, cursor=cursor)
+    assert [session["session_id"] for session in rest["sessions"]] == whole[1:]
+    assert len(whole) == 3
+
+
+def test_a_session_that_is_being_stored_is_not_found_yet(tmp_path: Path) -> None:
+    lake = pond.Lake(tmp_path / "lake")
+    lake.ingest_events(events({"orchard": SAID["orchard"]}))
+    rows = Rows(invented.session("arriving"))
+    rows.take(invented.said("arriving", "m", "a lantern in the branch release"))
+    write_rows(opened(load({"lake": str(tmp_path / "lake")})), *tables(rows))
+    found = lake.search("lantern release branch")
+    assert "arriving" not in {hit["session_id"] for hit in found["hits"]}
+    assert (lake.search("lantern")["hits"], lake.search("lantern")["matched_messages"]) == ([], 0)
+
+
 def test_matches_compare_between_searches(lake: pond.Lake) -> None:
     strong = max(hit["match"] for hit in lake.search("prune apple trees")["hits"])
     weak = lake.search("kubernetes ingress certificate for the old cluster")
@@ -197,23 +226,70 @@ def test_min_score_leaves_the_best(lake: pond.Lake) -> None:
     ]
 
 
-def test_an_explanation_has_every_score(lake: pond.Lake) -> None:
+def test_only_what_matched_itself_is_counted(lake: pond.Lake) -> None:
+    found = lake.search("HTTPError")
+    assert len(found["hits"]) > 1  # a neighbour may be the answer, and is shown
+    assert found["matched_messages"] == 1
+    assert [session["matched_messages"] for session in found["sessions"]] == [1]
+
+
+def test_a_neighbour_stands_behind_what_was_found(tmp_path: Path) -> None:
+    said = [("user", "kiln hot"), ("assistant", "Good. Wear the long gloves and stand back, then. " * 5)]
+    lake = pond.Lake(tmp_path / "lake")
+    lake.ingest_events(
+        events({"a": said, "b": [("user", "Hot soup for lunch.")], "c": [("user", "The oven is cold.")]})
+    )
+    found = [hit["message_id"] for hit in lake.search("kiln hot")["hits"]]
+    assert found.index("a-0") < found.index("a-1")
+
+
+def test_the_order_does_not_change_the_totals(lake: pond.Lake) -> None:
+    by_time, by_rank = (lake.search("branch release kiln", sort=order) for order in ("recent", "relevance"))
+    assert by_time["matched_messages"] == by_rank["matched_messages"] > len(by_time["hits"])
+
+
+@pytest.mark.parametrize(("signs", "messages"), [("?", 3), ("_", 1), ("=>", 0), ("\U0001f33f", 0)])
+def test_signs_alone_are_sought_as_they_are(lake: pond.Lake, signs: str, messages: int) -> None:
+    found = lake.search(signs)
+    texts = [hit["text"] for session in found["sessions"] for hit in session["hits"]]
+    assert (found["matched_messages"], len(texts)) == (messages, messages)
+    assert all(signs in text for text in texts)
+
+
+def test_an_explanation_has_every_score_and_the_plan(lake: pond.Lake) -> None:
     found = lake.search("release branch", explain=True)
-    told = found["explanation"]["hits"]
+    explanation = found["explanation"]
+    told = explanation["hits"]
     assert [each["message_id"] for each in told] == [hit["message_id"] for hit in found["hits"]]
     assert all(each["arms"]["full text"] > 0 for each in told if each["covered"] == 1)
+    assert "release" in explanation["plan"]
+    assert "agent IS NULL" in explanation["plan"]
+    assert sorted(explanation["sessions"], reverse=True) == explanation["sessions"]
+    assert len(explanation["sessions"]) == len(found["sessions"]) > 1
 
 
-@settings(max_examples=60, deadline=None)
-@given(query=st.text(max_size=80) | st.text(alphabet='"-:()[]{}*?~^+&|!\\/ab\u767b\u0e01\U0001f33f ', max_size=60))
-def test_no_query_raises_but_for_a_condition(lake: pond.Lake, query: str) -> None:
-    refused = None
-    try:
-        lake.search(query)
-    except UsageError as error:
-        refused = error
-    assert refused is None or refused.diagnostics[0].span is not None
+@pytest.mark.parametrize(
+    ("wrong", "path"),
+    [
+        ({"limit": 0}, "$.limit"), ({"sort": "best"}, "$.sort"), ({"cursor": 5}, "$.cursor"),
+        ({"filters": {"rol": "user"}}, "$.filters.rol"), ({"filters": {"role": "usr"}}, "$.filters.role"),
+        ({"filters": {"min_score": float("nan")}}, "$.filters.min_score"),
+    ],
+)  # fmt: skip
+def test_python_refuses_what_the_wire_refuses(lake: pond.Lake, wrong: dict[str, Any], path: str) -> None:
+    with pytest.raises(RequestError) as refused:
+        lake.search("fern", **wrong)
+    assert refused.value.details["path"] == path
 
 
 def test_a_huge_query_is_answered(lake: pond.Lake) -> None:
     assert best(lake.search("prune_branch " + "unheard-of words " * 6000)) == "orchard-1"
+
+
+def test_messages_are_counted_by_indexes_alone(tmp_path: Path) -> None:
+    pond.Lake(tmp_path / "lake").ingest_events(events(SAID))
+    store = opened(load({"lake": str(tmp_path / "lake")}))
+    optimize(store, timedelta(0))
+    plan = store.handle(MESSAGES).scanner(columns=["id"], filter=f"agent IS NULL AND {SEARCHABLE}").explain_plan()
+    assert "searched_bitmap" in plan
+    assert "terms" not in plan

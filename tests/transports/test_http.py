@@ -36,6 +36,7 @@ def test_what_went_in_comes_out(server: Server) -> None:
     assert page["messages"][0]["content"][0]["text"] == "the lamp of the lighthouse"
     assert [each["id"] for each in server.post("/v1/list").json["sessions"]] == ["oak"]
     assert server.get("/v1/stats").json["messages"] == 1
+    assert server.post("/v1/sql", query="select count(*) as n from messages").json["rows"]
 
 
 def test_the_same_events_again_are_no_new_ones(server: Server) -> None:

@@ -90,13 +90,14 @@ def bucket() -> Iterator[int]:
 @pytest.fixture(params=["local", "s3"])
 def hosted(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
     """A server whose tenants are made from a template, on disk or in a bucket."""
-    variables = {"POND_CONFIG": str(tmp_path / "pond.toml")}
+    variables = {"XDG_CONFIG_HOME": str(tmp_path)}
     template, storage = str(tmp_path / "tenants" / "{namespace}"), ""
     if request.param == "s3":
         place = s3.Store(request.getfixturevalue("bucket"), "hosted")
         template = f"{place.uri}/{{namespace}}"
         storage = "[storage]\n" + "".join(f'{name} = "{text}"\n' for name, text in place.storage_options.items())
-    (tmp_path / "pond.toml").write_text(f'{storage}[namespaces]\n"*" = "{template}"\n')
+    (tmp_path / "pond").mkdir()
+    (tmp_path / "pond" / "pond.toml").write_text(f'{storage}[namespaces]\n"*" = "{template}"\n')
     for tenant in TENANTS:
         made = pond("namespace", "create", tenant, "--lake", str(tmp_path / "lake"), variables=variables)
         assert made.code == 0, made.err

@@ -16,10 +16,10 @@ from pond.operations.failing import _BY_CODE, RequestError
 from pond.transports.http.errors import error_response
 from tests.cli.command import environment
 from tests.operations import invented
-from tests.size import size
+from tests.size import SOAK, size
 from tests.transports.server import Server, serving
 
-EXAMPLES = size(300, 15)  # for each operation
+EXAMPLES = size(300, 8)  # for each operation
 # Not those that want 401 or 405: the codes are a closed set, and their statuses with them (decision 0035).
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,use_after_free"
@@ -36,7 +36,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_no_request_breaks_what_the_document_says(server: Server, tmp_path: Path) -> None:
     words = [
         sys.executable, "-m", "schemathesis.cli", "run", f"http://127.0.0.1:{server.port}/openapi.json",
-        "--checks", CHECKS, "--max-examples", str(EXAMPLES), "--phases", "examples,coverage,fuzzing",
+        "--checks", CHECKS, "--max-examples", str(EXAMPLES), "--phases", "examples,fuzzing" if not SOAK else "examples,coverage,fuzzing",
         "--exclude-path", "/v1/events", "--seed", "7", "--generation-database", "none", "--no-color",
         "--request-timeout", "60",
     ]  # fmt: skip
@@ -44,7 +44,6 @@ def test_no_request_breaks_what_the_document_says(server: Server, tmp_path: Path
         words, env=environment(), cwd=tmp_path, capture_output=True, text=True, timeout=540, check=False
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
-    assert "/v1/search" in done.stdout or "passed" in done.stdout
     assert server.get("/healthz").status == 200
 
 

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pond.diagnostics.diagnostic import PondError
+from pond.sessions import vectors
 from pond.sessions.archive import manifest
 from pond.sessions.archive.manifest import TABLES, Extent, Manifest
 from pond.sessions.archive.refusal import ArchiveError
@@ -74,7 +75,7 @@ def _own_form(store: Store, table: Table, extent: Extent, files: list[str]) -> N
     if extent.version > table.version:
         raise Newer(table.name, str(extent.version), table.version)
     found = Snapshot(store, table)
-    if not found.schema.equals(table.schema, check_metadata=True):
+    if not found.schema.equals(vectors.with_vectors(store, table).schema, check_metadata=True):
         raise ArchiveError("archive-schema", f"table `{table.name}` has other columns than it should")
     if why := found.strays(files):
         raise ArchiveError("archive-schema", f"table `{table.name}`: {why}")

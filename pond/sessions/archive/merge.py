@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from pond.model.json_text import decode_stored, encode
 from pond.model.marks import ID, POND, marks_of
-from pond.sessions import ledger
+from pond.sessions import ledger, vectors
 from pond.sessions.archive.payloads import Payloads
 from pond.sessions.archive.select import with_children
 from pond.sessions.stored_text import from_stored
@@ -70,11 +70,14 @@ def merge(archive: Store, lake: Store, made: MergePlan, step: Step, dry: bool) -
     taken = pa.array(made.taken, pa.string())
     counts: dict[str, int] = {}
     payloads = Payloads(archive, lake, made.names)
-    for table, unstored in ((PARTS, _new_parts), (MESSAGES, _new_messages), (SESSIONS, _new_sessions)):
+    for own, unstored in ((PARTS, _new_parts), (MESSAGES, _new_messages), (SESSIONS, _new_sessions)):
+        table = vectors.with_vectors(archive, own)
+        if own is MESSAGES and not dry:
+            table = vectors.brought(lake, table)
         counts[table.name] = 0
         for rows in _portions(_taken(archive, table, taken, made.names, step), table):
             new = unstored(lake, rows)
-            if table is PARTS and not dry:
+            if own is PARTS and not dry:
                 new = payloads.completed(new)
             counts[table.name] += new.num_rows if dry else write.insert(lake, table, new)
     return counts
@@ -85,15 +88,15 @@ def _taken(
 ) -> Iterator[pa.RecordBatch]:
     for batch in Snapshot(archive, table).batches():
         rows = batch.filter(pc.is_in(batch[table.keys[0]], value_set=taken))
-        if table is MESSAGES:
-            rows = _underived(rows)
+        if table.name == MESSAGES.name:
+            rows = vectors.with_honest_marks(_underived(rows))
         yield _renamed(rows, table, names) if names else rows
         step(batch.num_rows)
 
 
 def _underived(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Return messages as ones that have to be derived anew: the lake may hold other messages of their turns."""
-    for name in ("terms", "labels", "agent", "rules"):
+    for name in ("terms", "labels", "agent", "rules", "searched"):
         field = rows.schema.field(name)
         rows = rows.set_column(rows.schema.get_field_index(name), field, pa.nulls(rows.num_rows, field.type))
     return rows

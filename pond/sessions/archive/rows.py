@@ -13,7 +13,7 @@ from pond.diagnostics.diagnostic import SourceFault
 from pond.model import _tables
 from pond.model.json_text import Json, JsonObject, decode_stored
 from pond.model.session_row import is_session
-from pond.sessions import load
+from pond.sessions import load, vectors
 from pond.sessions.archive.manifest import Extent
 from pond.sessions.archive.refusal import ArchiveError, shown
 from pond.sessions.payloads import unpack
@@ -32,7 +32,10 @@ _NEVER_EMPTY = {
     ),
 }  # fmt: skip
 _IDS = ("id", "parent_session_id", "parent_message_id", "source_agent", "project")
-_UNREAD = ("vector", "ingested_at", "data")  # not made into Python values; a payload comes by itself
+_UNREAD = ("ingested_at", "data")  # not made into Python values; a payload comes by itself
+
+
+_BYTES_A_NUMBER = 2  # of a vector
 
 
 class RowCheck:
@@ -58,16 +61,19 @@ class RowCheck:
 
     def _rows(self, table: Table) -> Iterator[JsonObject]:
         """Yield the rows, as far as the manifest said there were any (payloads under `data`); raise for too few."""
-        snapshot, claimed = Snapshot(self._store, table), self._extents[table.name]
+        snapshot = Snapshot(self._store, vectors.with_vectors(self._store, table))
+        claimed = self._extents[table.name]
         rows = size = 0
         keys = array("q")
         for batch in snapshot.described():
-            rows, size = rows + batch.num_rows, size + content_bytes(table, batch)
+            rows, size = rows + batch.num_rows, size + content_bytes(snapshot.table, batch)
             if rows > claimed.rows or size > claimed.bytes:
                 raise ArchiveError("archive-too-large", f"table `{table.name}` holds more than the manifest says")
             for name in _NEVER_EMPTY[table.name]:
                 if batch[name].null_count:
                     raise _unfit(table, f"a row has no `{name}`")
+            if not _are_finite(batch):
+                raise _unfit(table, "a vector holds something else than numbers")
             keys.extend(map(hash, zip(*(batch[name].to_pylist() for name in table.keys), strict=True)))
             for portion in snapshot.whole(batch):
                 yield from _values(table, portion)
@@ -128,9 +134,16 @@ class RowCheck:
 
 
 def content_bytes(table: Table, batch: pa.RecordBatch) -> int:
-    """Return the bytes of all texts and payloads of a described batch: what it takes when unpacked."""
+    """Return the bytes of all texts, payloads and vectors of a described batch: what it takes when unpacked."""
     texts = (batch[field.name] for field in table.schema if pa.types.is_string(field.type))
-    return sum(pc.sum(pc.binary_length(text)).as_py() or 0 for text in texts) + sum(payload_sizes(table, batch))
+    found = sum(pc.sum(pc.binary_length(text)).as_py() or 0 for text in texts) + sum(payload_sizes(table, batch))
+    numbers = ((batch.num_rows - batch[name].null_count) * size for name, size in vectors.columns(batch.schema).items())
+    return int(found + sum(numbers) * _BYTES_A_NUMBER)
+
+
+def _are_finite(batch: pa.RecordBatch) -> bool:
+    given = (batch[name].drop_null().flatten() for name in vectors.columns(batch.schema))
+    return all(pc.all(pc.is_finite(numbers.cast(pa.float32()))).as_py() is not False for numbers in given)
 
 
 def _object(text: str) -> JsonObject:

@@ -7,13 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from pond.model.json_text import JsonObject
-from pond.operations.envelope import check_version, get_request, list_request, search_request, stats_request
+from pond.operations.envelope import (
+    check_version,
+    get_request,
+    list_request,
+    search_request,
+    sql_request,
+    stats_request,
+)
 from pond.operations.finding import meant
 from pond.operations.get import get
 from pond.operations.ingest import begin_ingest, events_of
 from pond.operations.listing import list_sessions
 from pond.operations.search import search
 from pond.operations.service import Service
+from pond.operations.sql import sql
 from pond.operations.stats import stats
 
 
@@ -60,6 +68,10 @@ OPERATIONS = (
     Route(
         "POST", "/v1/ingest", events_of, begin_ingest, "IngestRequest", "IngestResponse",
         "Store canonical events. The answer comes when they are committed.",
+    ),
+    Route(
+        "POST", "/v1/sql", sql_request, sql, "SqlRequest", "SqlResponse",
+        "Run a read-only query over the tables of the lake.",
     ),
     Route(
         "GET", "/v1/stats", stats_request, stats, "StatsRequest", "StatsResponse",

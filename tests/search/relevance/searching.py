@@ -29,7 +29,7 @@ def best_match(lake: pond.Lake, query: str, filters: Mapping[str, str]) -> float
 
 
 def _filters(given: Mapping[str, str]) -> SearchFilters:
-    times = {name: f"{day}T00:00:00Z" for name, day in given.items() if name in _TIMES}
+    times = {name: f"{day}T00:00:00.000Z" for name, day in given.items() if name in _TIMES}
     return cast("SearchFilters", {_NAMES.get(name, name): value for name, value in {**given, **times}.items()})
 
 

@@ -1,0 +1,39 @@
+"""A model that only fastembed knows how to run: one with tasks, or of static vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pond.embed.faults import Broken, NotInstalled
+from pond.embed.model import Model
+
+if TYPE_CHECKING:
+    from pond.embed.embedder import Vectors
+
+
+class FastembedEncoder:
+    """Runs a model of fastembed's own list, from its folder alone: nothing is fetched."""
+
+    at_once = 16
+
+    def __init__(self, model: Model) -> None:
+        try:
+            from fastembed import TextEmbedding
+        except ImportError as error:
+            raise NotInstalled(error.name or "fastembed") from None
+        try:
+            self._model = TextEmbedding(
+                model.name, specific_model_path=str(model.folder), threads=1, providers=["CPUExecutionProvider"],
+                local_files_only=True,
+            )  # fmt: skip
+        except Exception as error:
+            reason = f"its files cannot be read: {(str(error).splitlines() or [''])[0][:200]}"
+            raise Broken(model.name, reason) from error
+
+    def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
+        """Return one row a text, as fastembed makes it: some models tell questions from texts by themselves."""
+        import numpy as np
+
+        make = self._model.query_embed if query else self._model.passage_embed
+        return np.array(list(make(list(texts))), dtype=np.float32)

@@ -1,0 +1,152 @@
+"""The vectors that messages wait for: made a few hundred at a time, each stored as soon as it is there.
+
+Nothing is noted of a run. What waits is asked of the messages, so a run that was killed is gone on with by the next,
+and several may work at once: they keep out of each other's way as far as they can, and no vector is stored twice.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from pond.diagnostics.diagnostic import Diagnostic
+from pond.embed.bulk import Batch, embedded
+from pond.embed.embedder import Embedder, opened
+from pond.embed.faults import BadVectors, EmbedError
+from pond.embed.model import Model
+from pond.sessions import vectors
+from pond.sessions.tables import MESSAGES, VECTORS
+from pond.substrate import upkeep
+from pond.substrate.store import Store
+
+if TYPE_CHECKING:
+    from pond.embed.embedder import Vectors
+
+Progress = Callable[[int, int], None]  # messages done, and of how many
+
+_WINDOW = 1024  # messages whose texts are held at once
+_EVERY, _SHARE = 3.0, 40  # seconds between two commits, at least; and times what the last one took
+_PATIENCE = 16  # texts that a model may refuse one after the other
+
+
+@dataclass
+class Embedded:
+    """What was done: messages that got a vector, those whose text the model refused and why, those that wait still."""
+
+    model: str
+    embedded: int = 0
+    refused: int = 0
+    waiting: int = 0
+    fault: Diagnostic | None = None
+
+
+@dataclass
+class _Run:
+    """Vectors on their way into the lake."""
+
+    store: Store
+    embedder: Embedder
+    threads: int
+    done: Embedded
+    tell: Callable[[int], None]  # hears how many messages are behind us
+    keys: list[pa.Table] = field(default_factory=list)
+    rows: list[Vectors] = field(default_factory=list)
+    passed: int = 0
+    refused: int = 0  # in a row
+    due: float = 0.0  # when the next commit is
+
+    def window(self, row_ids: list[int]) -> bool:
+        """Embed the messages of one window; tell whether another process had some of them already."""
+        found = vectors.texts(self.store, self.embedder.label, row_ids)
+        texts = found["search_text"].to_pylist()
+        for batch in embedded(self.embedder, texts, self.threads):
+            self._take(found.select(MESSAGES.keys), batch)
+        others = len(row_ids) - int(found.num_rows)
+        self._pass(others)
+        return others > 0
+
+    def _pass(self, messages: int) -> None:
+        self.passed += messages
+        self.tell(self.passed)
+
+    def _take(self, keys: pa.Table, batch: Batch) -> None:
+        self._pass(len(batch.places))
+        if batch.vectors is None:
+            self._refuse(batch.refused)
+            return
+        self.keys.append(keys.take(batch.places))
+        self.rows.append(batch.vectors)
+        self.done.embedded += len(batch.places)
+        self.refused = 0
+        if time.monotonic() >= self.due:
+            self.flush()
+
+    def _refuse(self, fault: BadVectors | None) -> None:
+        assert fault is not None
+        self.done.refused += 1
+        self.refused += 1
+        self.done.fault = fault.diagnostics[0]
+        if self.refused == _PATIENCE:
+            raise fault
+
+    def flush(self) -> None:
+        """Stage what is there; fold where that is due."""
+        import numpy as np
+
+        began = time.monotonic()
+        if self.keys:
+            vectors.stage(self.store, self.embedder.label, pa.concat_tables(self.keys), np.concatenate(self.rows))
+            self.keys, self.rows = [], []
+            if vectors.fold_is_due(self.store):
+                vectors.fold(self.store, self.embedder.label)
+            upkeep.compact(self.store, VECTORS, beyond=upkeep.FRAGMENTS)
+        now = time.monotonic()
+        self.due = now + max(_EVERY, _SHARE * (now - began))
+
+
+def embed(
+    store: Store, model: Model, *, threads: int, anew: bool = False, progress: Progress = lambda done, of: None
+) -> Embedded:
+    """Give every message that has a text the vector of that text (session-embed-from-canonical).
+
+    The model is opened where something waits. Where it fails on the way, what it made before that is kept, and the
+    fault is in the answer.
+    """
+    done = Embedded(model.label)
+    if store.existing(MESSAGES) is None:
+        return done
+    if anew or vectors.waiting(store, model.label):
+        _embed(store, opened(model), done, threads, anew, progress)
+        done.waiting = vectors.waiting(store, model.label)
+    vectors.settle(store, model.label)
+    return done
+
+
+def _embed(store: Store, embedder: Embedder, done: Embedded, threads: int, anew: bool, progress: Progress) -> None:
+    vectors.prepare(store, embedder.label, embedder.dimensions, anew=anew)
+    vectors.fold(store, embedder.label)  # what a run before this one left
+    waiting = vectors.waiting_rows(store, embedder.label)
+    run = _Run(store, embedder, threads, done, lambda passed: progress(passed, len(waiting)))
+    try:
+        _all(run, waiting)
+    except EmbedError as error:
+        done.fault = error.diagnostics[0]
+    finally:
+        run.flush()
+    vectors.fold(store, embedder.label)
+
+
+def _all(run: _Run, waiting: list[int]) -> None:
+    """Embed what waits, the newest first.
+
+    Where another process was faster, it probably goes the same way: the rest is taken in another order then.
+    """
+    left = [waiting[start : start + _WINDOW] for start in range(0, len(waiting), _WINDOW)]
+    while left:
+        if run.window(left.pop()):
+            random.shuffle(left)

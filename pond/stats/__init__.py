@@ -1,0 +1,1 @@
+"""What was done in the lake, in numbers."""
