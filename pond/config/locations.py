@@ -51,8 +51,10 @@ def server_socket(settings: Settings, environ: Mapping[str, str]) -> Path | None
     facts = [__version__, settings.lake, settings.namespace, sorted(settings.storage.items())]
     name = xxhash.xxh3_64_hexdigest(repr([*facts, sorted(settings.namespaces.items())]).encode())
     runtime = environ.get("XDG_RUNTIME_DIR", "")
-    base = Path(runtime) / "pond" if os.path.isabs(runtime) else Path(f"/tmp/pond-{os.getuid()}")
-    place = base / f"{name}.sock"
+    base = Path(runtime) if os.path.isabs(runtime) else _base(environ, "XDG_CACHE_HOME", ".cache")
+    if base is None:
+        return None
+    place = base / "pond" / f"{name}.sock"
     return place if len(os.fsencode(place)) < _LONGEST_SOCKET else None
 
 

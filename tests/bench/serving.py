@@ -161,7 +161,7 @@ def reading(server: Server, place: Path, kind: str, requests: int, messages: int
     def bodies() -> Iterator[tuple[str, bytes]]:
         return ((f"/v1/{kind}", json.dumps(_asked(kind, number, messages)).encode()) for number in count())
 
-    load(server, 1, bodies(), lambda sent: sent >= 10)
+    load(server, 64, bodies(), lambda sent: sent >= 100)  # every thread has opened the lake by then
     for connections in CONNECTIONS:
         done = load(server, connections, bodies(), lambda sent: sent >= requests)
         detail = {

@@ -19,7 +19,9 @@ from tests.operations import invented
 from tests.size import SOAK, size
 from tests.transports.server import Server, serving
 
+_ERROR = Draft202012Validator({**wire_bundle(), "$ref": "#/$defs/ErrorResponse"})
 EXAMPLES = size(300, 8)  # for each operation
+PHASES = "examples,coverage,fuzzing" if SOAK else "examples,fuzzing"
 # Not those that want 401 or 405: the codes are a closed set, and their statuses with them (decision 0035).
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,use_after_free"
@@ -36,7 +38,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_no_request_breaks_what_the_document_says(server: Server, tmp_path: Path) -> None:
     words = [
         sys.executable, "-m", "schemathesis.cli", "run", f"http://127.0.0.1:{server.port}/openapi.json",
-        "--checks", CHECKS, "--max-examples", str(EXAMPLES), "--phases", "examples,fuzzing" if not SOAK else "examples,coverage,fuzzing",
+        "--checks", CHECKS, "--max-examples", str(EXAMPLES), "--phases", PHASES,
         "--exclude-path", "/v1/events", "--seed", "7", "--generation-database", "none", "--no-color",
         "--request-timeout", "60",
     ]  # fmt: skip
@@ -67,6 +69,6 @@ def test_what_nobody_expected_becomes_an_answer_that_hides_it() -> None:
 def _is_told(error: PondError, failure: Failure, reason: str) -> None:
     response = error_response(error)
     body = json.loads(bytes(response.body))
-    Draft202012Validator({**wire_bundle(), "$ref": "#/$defs/ErrorResponse"}).validate(body)
+    _ERROR.validate(body)
     assert response.status_code == failure.status
     assert (body["error"]["code"], body["error"]["details"]["reason"]) == (failure.code, reason)

@@ -31,7 +31,11 @@ def document() -> JsonObject:
             "description": "Search, read and store agent sessions. Every error has the shape of `ErrorResponse`.",
         },
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
-        "paths": {route.path: {route.method.lower(): _operation(route)} for route in OPERATIONS},
+        "paths": {
+            **{route.path: {route.method.lower(): _operation(route)} for route in OPERATIONS},
+            "/v1/events": {"get": _events()},
+            "/v1/blobs/{sha256}": {"get": _blob()},
+        },
         "components": {"schemas": _schemas()},
     }
 
@@ -49,18 +53,46 @@ def _operation(route: Route) -> JsonObject:
     return operation
 
 
+def _events() -> JsonObject:
+    parameters = [
+        _parameter("session", "query", {"$ref": f"{_HERE}SessionId"}, "The session.", required=True),
+        _parameter("payloads", "query", {"enum": ["inline", "reference"]}, "How payloads come; inline if not said."),
+        _parameter("last-event-id", "header", {"type": "string"}, "Go on after the event with this id."),
+    ]
+    stream = {"text/event-stream": {"schema": {"type": "string"}}}
+    return {
+        "operationId": "events",
+        "summary": "Stream the canonical events of a session, then new ones as they arrive.",
+        "parameters": [*parameters, *header_parameters()],
+        "responses": {"200": {"description": "The events.", "content": stream}, **_failures()},
+    }
+
+
+def _blob() -> JsonObject:
+    digest = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+    return {
+        "operationId": "blob",
+        "summary": "Fetch a payload by its hash.",
+        "parameters": [
+            _parameter("sha256", "path", digest, "The SHA-256 of the payload.", required=True), *header_parameters(),
+        ],
+        "responses": {
+            "200": {"description": "The bytes.", "content": {"application/octet-stream": {}}}, **_failures(),
+        },
+    }  # fmt: skip
+
+
+def _parameter(name: str, place: str, schema: JsonObject, about: str, *, required: bool = False) -> JsonObject:
+    return {"name": name, "in": place, "required": required, "schema": schema, "description": about}
+
+
 def header_parameters() -> list[JsonObject]:
     """Return the headers that stand for the envelope of a request without a body."""
+    version, namespace = {"type": "integer", "minimum": 1}, {"$ref": f"{_HERE}Namespace"}
     return [
-        {
-            "name": VERSION, "in": "header", "required": True, "schema": {"const": 1},
-            "description": "The protocol version of the request.",
-        },
-        {
-            "name": NAMESPACE, "in": "header", "required": False, "schema": {"$ref": f"{_HERE}Namespace"},
-            "description": "The tenant the request is for.",
-        },
-    ]  # fmt: skip
+        _parameter(VERSION, "header", version, "The protocol version of the request.", required=True),
+        _parameter(NAMESPACE, "header", namespace, "The tenant the request is for."),
+    ]
 
 
 def _content(name: str, about: str) -> JsonObject:
