@@ -14,12 +14,22 @@ step = @printf '%-12s' '$(1)'; \
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check-format check-lint check-types check-layers check-generated check-schemas check-golden \
-  check-tests generate publish format bench bench-search against soak fuzz stories torture mutate clients model lock clean
+  check-tests generate publish format bench bench-search bench-serve against soak fuzz stories torture mutate clients model lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) ## Store the bundled sessions in a scratch lake, list and search them, show one, restore it and take it to another client
+# A request over HTTP, as any program would send it.
+define ASK
+import json, sys, urllib.request
+body = json.dumps({"protocol_version": 1, "query": "which plant needs water", "limit": 1}).encode()
+asked = urllib.request.Request(sys.argv[1], body, {"content-type": "application/json"})
+found = json.load(urllib.request.urlopen(asked))
+print(json.dumps(found["hits"][:1], indent=2))
+endef
+export ASK
+
+demo: $(READY) ## Store the bundled sessions in a scratch lake, search and restore them, take one to another client, serve it
 	@set -e; PATH="$(CURDIR)/$(BIN):$$PATH"; out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; \
 	  mkdir "$$out/sessions"; cp -r adapters/claude_code/fixtures/tour adapters/claude_code/fixtures/subagents "$$out/sessions"; \
 	  cp -r adapters/codex/fixtures/tour "$$out/sessions/codex"; cd "$$out"; export POND_LAKE="$$out/lake"; \
@@ -33,7 +43,12 @@ demo: $(READY) ## Store the bundled sessions in a scratch lake, list and search 
 	  run restore e1a7b6f9 -o restored; \
 	  run verify restored; \
 	  run restore e1a7b6f9 --to codex -o for-codex; \
-	  head -n 4 for-codex/sessions/*/*/*/*.jsonl | cut -c 1-150; echo '  ...'
+	  head -n 4 for-codex/sessions/*/*/*/*.jsonl | cut -c 1-150; echo '  ...'; echo; \
+	  echo '$$ pond serve &'; export XDG_RUNTIME_DIR="$$out"; pond serve --port 0 > serving & server=$$!; \
+	  trap 'kill $$server; wait $$server || true; rm -rf "$$out"' EXIT; \
+	  while [ ! -s serving ] && kill -0 $$server; do sleep 0.1; done; cat serving; \
+	  echo '$$ POST /v1/search {"protocol_version": 1, "query": "which plant needs water"}'; \
+	  python -c "$$ASK" "$$(sed 's/.* //' serving)/v1/search"
 
 test: check-format check-lint check-types check-layers check-generated check-schemas check-golden check-tests ## Check everything, as CI does
 
@@ -82,6 +97,9 @@ bench: $(READY) ## Measure speed, memory and size; prints a table (BENCH=--full:
 
 bench-search: $(READY) ## Measure how fast and how well search finds (BENCH=--full: among a million messages)
 	@$(BIN)/python -m tests.bench.search $(BENCH)
+
+bench-serve: $(READY) ## Measure a server against the operations it calls; prints a table (about 20 minutes)
+	@$(BIN)/python -m tests.bench.serving $(ARGS)
 
 against: $(READY) ## Measure convert and ingest against another revision, in turns: make against REV=v1 (minutes)
 	@$(BIN)/python -m tests.bench.against $(REV) $(ARGS)

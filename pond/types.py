@@ -207,7 +207,6 @@ class IngestedSession(TypedDict):
     """What became of the events of one session."""
 
     session_id: SessionId
-    stored_as: NotRequired[SessionId]
     stored: int
     already_stored: int
     rejected: int

@@ -16,8 +16,10 @@ from pond.operations.envelope import PROTOCOL
 from pond.operations.finding import meant
 from pond.operations.get import get
 from pond.operations.service import Service
+from pond.transports.local import ask
 
 if TYPE_CHECKING:  # shapes only
+    from pond.config.settings import Settings
     from pond.types import GetRequest
 
 ResponseMode = Literal["conversational", "complete", "verbatim"]
@@ -56,23 +58,33 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print the response as JSON.")] = False,
     lake: Lake = None,
 ) -> int:
-    service = Service(load({"lake": lake}))
-    found = meant(service, target, session)
-    request: GetRequest = {"protocol_version": PROTOCOL, "session_id": found.session_id}
+    settings = load({"lake": lake})
+    service = Service(settings)
+    session_id, message_id = _meant(settings, service, target, session)
+    request: GetRequest = {"protocol_version": PROTOCOL, "session_id": session_id}
     if after is not None:
         request["after_id"] = after
-    if found.message_id is not None:
-        request |= {"message_id": found.message_id, "context_depth": context, "limit": limit}
+    if message_id is not None:
+        request |= {"message_id": message_id, "context_depth": context, "limit": limit}
     else:
         request |= {"response_mode": _mode(mode), "limit": limit if tail is None else tail}
         request["session_from"] = "start" if tail is None else "end"
-    response = cast(JsonObject, get(service, request))
+    response = ask(settings, "/v1/get", request) or cast(JsonObject, get(service, request))
     if json:
         print_json(response, sys.stdout)
         return 0
-    for line in message_lines(response) if found.message_id else session_lines(response, tail is not None):
+    for line in message_lines(response) if message_id else session_lines(response, tail is not None):
         say(line)
     return 0
+
+
+def _meant(settings: "Settings", service: Service, target: str, session: str | None) -> tuple[str, str | None]:
+    """Return the session that is meant, and the message, if one is."""
+    asked = {"protocol_version": PROTOCOL, "text": target, "session": session}
+    if (found := ask(settings, "/local/find", asked)) is not None:
+        return found["session_id"], found["message_id"]
+    here = meant(service, target, session)
+    return here.session_id, here.message_id
 
 
 def _mode(text: str) -> ResponseMode:

@@ -24,6 +24,7 @@ from pond.operations.finding import session_meant
 from pond.operations.listing import list_sessions, sessions_of
 from pond.operations.service import Service
 from pond.sessions.stored_text import from_micros
+from pond.transports.local import ask
 
 if TYPE_CHECKING:  # shapes only
     from pond.types import ListRequest
@@ -57,7 +58,8 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     lake: Lake = None,
 ) -> int:
-    service = Service(load({"lake": lake}))
+    settings = load({"lake": lake})
+    service = Service(settings)
     request: ListRequest = {"protocol_version": PROTOCOL, "children": everything, "limit": limit}
     now = datetime.now(UTC)
     if since is not None:
@@ -71,7 +73,7 @@ def run(
     if parent is not None:
         request["parent_session_id"] = session_meant(service, parent)
     _check_client(service, client)
-    found = cast(JsonObject, list_sessions(service, request))
+    found = ask(settings, "/v1/list", request) or cast(JsonObject, list_sessions(service, request))
     if json:
         print_json(found, sys.stdout)
         return 0

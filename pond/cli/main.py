@@ -50,6 +50,8 @@ VERBS: dict[str, tuple[str, str]] = {
         "pond.cli.optimize",
         "Bring the lake's indexes up to date, put small files together and delete old versions.",
     ),
+    "serve": ("pond.cli.serve", "Answer requests over HTTP: search, get, list, ingest and more."),
+    "namespace": ("pond.cli.namespace", "Create and list the namespaces that a server keeps apart."),
     "export": ("pond.cli.export", "Write sessions with their children to a compact archive, for `pond import`."),
     "import": ("pond.cli.import_", "Take the sessions of an archive into the lake, as far as they are new."),
     "erase": ("pond.cli.erase", "Erase sessions and their children for good, so that no sync brings them back."),

@@ -36,6 +36,7 @@ from pond.operations.finding import meant
 from pond.operations.search import LIMIT, search
 from pond.operations.service import Service
 from pond.search.query.query import Key
+from pond.transports.local import ask
 
 if TYPE_CHECKING:  # shapes only
     from pond.types import MessageAddress, SearchRequest
@@ -89,7 +90,8 @@ def run(
         filters["min_score"] = _share(min_score)
     if not text.strip() and not filters and like is None:
         raise UsageError(Diagnostic("usage", "nothing to search for", help="give words, or a filter: see --help"))
-    service = Service(load({"lake": lake}))
+    settings = load({"lake": lake})
+    service = Service(settings)
     request: SearchRequest = {"protocol_version": PROTOCOL, "query": text, "filters": filters, "limit": _limit(limit)}
     request |= {"sort": _sort(sort), "explain": explain}
     if cursor is not None:
@@ -97,7 +99,7 @@ def run(
     if like is not None:
         request["like"] = _address(service, like)
     try:
-        response = cast(JsonObject, search(service, request))
+        response = ask(settings, "/v1/search", request) or cast(JsonObject, search(service, request))
     except UsageError as error:
         if (diagnostic := error.diagnostics[0]).span is None:
             raise

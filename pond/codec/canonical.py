@@ -67,7 +67,7 @@ class CanonicalReader:
         message_id: object = None
         sound = True
         session_id, validator = session["id"], self._validator
-        records = _Records(session)
+        records = RecordMarks(session)
         for event in self._events:
             kind = event["kind"]
             if kind == "session":
@@ -178,15 +178,18 @@ class CanonicalReader:
         self.report.error("canonical-broken", reason, self.source.name, self._number)
 
 
-class _Records:
+class RecordMarks:
     """Tells whether a session's events can become its client's records again: all of them are marked so, or none is.
 
-    What would fail when it is written is refused when it is read.
+    What would fail when it is written is refused when it is read. `first` are the options of the message that the
+    session begins with, where that was read before.
     """
 
-    def __init__(self, session: JsonObject) -> None:
+    def __init__(self, session: JsonObject, first: JsonObject | None = None) -> None:
         self._client: str = session["source_agent"]
         self._marked: bool | None = True if MAP in marks_of(session["options"]) else None
+        if self._marked is None and first is not None:
+            self._marked = type(marks_of(first).get(AS)) is str
         self._labels = _labels(self._client)
 
     def misfit(self, message: JsonObject) -> str | None:

@@ -13,6 +13,8 @@ _ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.
 _BUCKETS = ("s3", "gs", "az")
 _LONGEST_SHOWN = 60
 _INT64 = 1 << 63
+_NAMESPACE = re.compile(r"[a-z0-9_-]{1,64}")
+HOLE, EVERY = "{namespace}", "*"  # what a template has in place of a name, and the name that stands for all
 
 
 class Unfit(Exception):
@@ -71,8 +73,8 @@ class Location(SettingKind):
         return f"{scheme}://{rest}"
 
 
-class Folder(SettingKind):
-    """A directory of this machine."""
+class LocalPath(SettingKind):
+    """A file or a directory of this machine."""
 
     expected = "a path"
 
@@ -215,11 +217,54 @@ class OptionTable(SettingKind):
     """A table whose names are not ours: each is handed on as it is."""
 
     expected = "a table of options, each text, a whole number, true or false"
-    option: ClassVar[Option] = Option()
+    secret: ClassVar[bool] = True  # an option may be a password, whatever it is called
+    _option: ClassVar[Option] = Option()
 
     def check(self, value: object, base: PathBase) -> NoReturn:
         """Refuse what is no table; a table is taken apart, so that a fault names the line of its own option."""
         raise Unfit
+
+    def accepts(self, name: str) -> bool:
+        """Tell whether an entry may have this name. A variable's is lower case, and must be able to replace it."""
+        return bool(name) and name == name.lower()
+
+    def option(self, name: str) -> SettingKind:
+        """Return the kind of the entry with this name."""
+        return self._option
+
+
+class Template(Location):
+    """Where the lakes of many namespaces are."""
+
+    expected = f"a path or an address with `{HOLE}` in it"
+
+    def check(self, value: object, base: PathBase) -> str:
+        """Return it like a location; the hole stays."""
+        if HOLE not in _text(value):
+            raise Unfit
+        return super().check(value, base)
+
+
+class NamespaceTable(OptionTable):
+    """Namespaces and where the lake of each is; `*` is a template for all others."""
+
+    expected = "a table of namespaces, each with the path or address of its lake"
+    secret = False
+    _location: ClassVar[Location] = Location()
+    _template: ClassVar[Template] = Template()
+
+    def accepts(self, name: str) -> bool:
+        """Tell whether this is a namespace, or stands for all."""
+        return name == EVERY or is_namespace(name)
+
+    def option(self, name: str) -> SettingKind:
+        """Return what the entry takes."""
+        return self._template if name == EVERY else self._location
+
+
+def is_namespace(text: str) -> bool:
+    """Tell whether a text can be the name of a namespace."""
+    return _NAMESPACE.fullmatch(text) is not None
 
 
 def _text(value: object) -> str:

@@ -30,7 +30,8 @@ def rows(settings: Settings) -> Iterator[ShownSetting]:
         for name in path:
             value = getattr(value, name)
         if isinstance(setting.kind, OptionTable) and value:
-            yield from (_row(f"{setting.name}.{name}", _masked(name, value[name]), "", settings) for name in value)
+            shown = {name: _masked(name, text) if setting.kind.secret else text for name, text in value.items()}
+            yield from (_row(f"{setting.name}.{name}", text, "", settings) for name, text in shown.items())
         else:
             yield _row(setting.name, value, setting.unset, settings)
 

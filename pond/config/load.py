@@ -101,13 +101,16 @@ def _in_table(
 def _options(
     document: Document, setting: Setting, table: Mapping[str, Any], base: PathBase
 ) -> Iterator[_Found | Diagnostic]:
+    assert isinstance(setting.kind, OptionTable)
     for name, value in table.items():
         at = (*setting.path, name)
-        span = document.span(at)
-        if not name or name != name.lower():  # a variable's option is lower case, and must be able to replace this one
-            yield _unknown(_dotted(at), _dotted((*setting.path, name.lower())) if name else None, span)
+        span, option = document.span(at), setting.kind.option(name)
+        if not setting.kind.accepts(name):
+            meant = _dotted((*setting.path, name.lower())) if setting.kind.accepts(name.lower()) else None
+            yield _unknown(_dotted(at), meant, span)
         else:
-            yield _checked(OptionTable.option, at, value, base, f"{document.file.name}:{span.line}", _dotted(at), span)
+            source = f"{document.file.name}:{span.line}"
+            yield _checked(option, at, value, base, source, _dotted(at), span, secret=setting.kind.secret)
 
 
 def _dotted(path: _KeyPath) -> str:
@@ -122,21 +125,24 @@ def _in_environment(environ: Mapping[str, str], here: PathBase) -> Iterator[_Fou
         if not text or not variable.startswith(PREFIX):
             continue  # a variable that is set to nothing is as good as not set
         if meant := _setting_of(variable):
-            kind, path = meant
-            yield _checked(kind, path, kind.from_text(text), here, variable, variable)
+            setting, path = meant
+            table = setting.kind if isinstance(setting.kind, OptionTable) else None
+            kind = table.option(path[-1]) if table else setting.kind
+            secret = table is not None and table.secret
+            yield _checked(kind, path, kind.from_text(text), here, variable, variable, secret=secret)
         elif variable != NAMED_FILE and (close := _nearly(variable)):
             yield _unknown(variable, close)
 
 
-def _setting_of(variable: str) -> tuple[SettingKind, _KeyPath] | None:
+def _setting_of(variable: str) -> tuple[Setting, _KeyPath] | None:
     """Return what a variable sets: a setting, or one option of a table."""
     for setting in SETTINGS.values():
         option = variable.removeprefix(setting.variable)
         if not isinstance(setting.kind, OptionTable):
             if not option:
-                return setting.kind, setting.path
-        elif option and option != variable and option == option.upper():
-            return OptionTable.option, (*setting.path, option.lower())
+                return setting, setting.path
+        elif option != variable and option == option.upper() and setting.kind.accepts(option.lower()):
+            return setting, (*setting.path, option.lower())
     return None
 
 
@@ -161,12 +167,19 @@ def _in_flags(flags: Mapping[str, object], here: PathBase) -> Iterator[_Found | 
 
 
 def _checked(
-    kind: SettingKind, path: _KeyPath, value: object, base: PathBase, source: str, name: str, span: Span | None = None
+    kind: SettingKind,
+    path: _KeyPath,
+    value: object,
+    base: PathBase,
+    source: str,
+    name: str,
+    span: Span | None = None,
+    *,
+    secret: bool = False,
 ) -> _Found | Diagnostic:
     try:
         return _Found(path, kind.check(value, base), source)
     except Unfit:
-        secret = kind is OptionTable.option  # an option may be a password, whatever it is called
         return _unfit(name, kind.expected, describe(value, secret), span)
 
 

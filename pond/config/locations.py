@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 
+if TYPE_CHECKING:
+    from pond.config.settings import Settings
+
 NAMED_FILE: Final = "POND_CONFIG"
 """The variable that names another configuration file than the usual one."""
+
+
+_LONGEST_SOCKET: Final = 104  # bytes of a socket file's path that every system takes
 
 
 def home(environ: Mapping[str, str]) -> Path | None:
@@ -34,6 +40,22 @@ def default_lake(environ: Mapping[str, str]) -> str:
     if directory is None:
         raise no_home("lake")
     return str(directory / "pond" / "lake")
+
+
+def server_socket(settings: Settings, environ: Mapping[str, str]) -> Path | None:
+    """Return the socket file on which a server of these settings, of this user and of this version listens."""
+    import xxhash
+
+    from pond._version import __version__
+
+    facts = [__version__, settings.lake, settings.namespace, sorted(settings.storage.items())]
+    name = xxhash.xxh3_64_hexdigest(repr([*facts, sorted(settings.namespaces.items())]).encode())
+    runtime = environ.get("XDG_RUNTIME_DIR", "")
+    base = Path(runtime) if os.path.isabs(runtime) else _base(environ, "XDG_CACHE_HOME", ".cache")
+    if base is None:
+        return None
+    place = base / "pond" / f"{name}.sock"
+    return place if len(os.fsencode(place)) < _LONGEST_SOCKET else None
 
 
 def default_models(environ: Mapping[str, str]) -> str:

@@ -11,8 +11,9 @@ from typing import Any, Final
 from pond.config.kinds import (
     Choice,
     Count,
-    Folder,
+    LocalPath,
     Location,
+    NamespaceTable,
     Number,
     OptionTable,
     Paths,
@@ -72,7 +73,7 @@ class Embed:
     )
     directory: str | None = field(
         default=None,
-        metadata=_about(Folder(), "A directory to run the model from, instead of those `pond model` keeps."),
+        metadata=_about(LocalPath(), "A directory to run the model from, instead of those `pond model` keeps."),
     )
     endpoint: str | None = field(
         default=None,
@@ -105,7 +106,7 @@ class Embed:
         default=None, metadata=_about(Count(1, 1024), "Threads, or requests at once.", "one for each core")
     )
     models: str | None = field(
-        default=None, metadata=_about(Folder(), "The directory of `pond model`.", "$XDG_DATA_HOME/pond/models")
+        default=None, metadata=_about(LocalPath(), "The directory of `pond model`.", "$XDG_DATA_HOME/pond/models")
     )
 
 
@@ -119,6 +120,33 @@ class Search:
     nprobes: int = field(default=16, metadata=_about(Count(1, 65_536), "Parts of the index that a search looks into."))
     refine_factor: int = field(
         default=2, metadata=_about(Count(1, 1000), "Candidates measured exactly, times the hits asked for.")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Serve:
+    """`[serve]`: where `pond serve` listens, whom it answers, and its limits."""
+
+    host: str = field(default="127.0.0.1", metadata=_about(Text(), "The address that `pond serve` listens on."))
+    port: int = field(default=7663, metadata=_about(Count(0, 65_535), "Its port; 0 takes any that is free."))
+    hosts: tuple[str, ...] = field(
+        default=(), metadata=_about(Texts(), "Host names that it answers to, beside its own address.")
+    )
+    token_file: str | None = field(
+        default=None,
+        metadata=_about(LocalPath(), "A file with the bearer token that requests must bring; or set `POND_TOKEN`."),
+    )
+    connections: int = field(
+        default=512, metadata=_about(Count(1, 65_535), "Connections that one process keeps open at most.")
+    )
+    event_readers: int = field(
+        default=64, metadata=_about(Count(1, 65_535), "Readers of events that one process keeps at most.")
+    )
+    open_namespaces: int = field(
+        default=32, metadata=_about(Count(1, 10_000), "Namespaces that one process keeps open at most.")
+    )
+    idle: float = field(
+        default=300.0, metadata=_about(Number(0, 86_400), "Seconds after which it closes a namespace that nobody uses.")
     )
 
 
@@ -138,11 +166,16 @@ class Settings:
         repr=False,
         metadata=_about(OptionTable(), "Options for the object store, by its own names."),
     )
+    namespaces: dict[str, str] = field(
+        default_factory=dict,
+        metadata=_about(NamespaceTable(), "Namespaces and the lake of each; `*` is a template with `{namespace}`."),
+    )
     sync: Sync = field(default_factory=Sync)
     ingest: Ingest = field(default_factory=Ingest)
     sql: Sql = field(default_factory=Sql)
     embed: Embed = field(default_factory=Embed)
     search: Search = field(default_factory=Search)
+    serve: Serve = field(default_factory=Serve)
     sources: dict[str, str] = field(default_factory=dict)
 
 

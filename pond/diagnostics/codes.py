@@ -524,6 +524,22 @@ CODES: dict[str, Code] = dict(
             "canonical text whose session moved to another directory",
         ),
         _code(
+            "lake-differs",
+            "error",
+            "An event has the id of a stored one and other content.",
+            "What is stored does not change, and nothing is dropped without a word (lance-append-only).",
+            "Nothing, if the stored one is right; otherwise send the event with an id of its own.",
+            "a message that was edited after it was sent",
+        ),
+        _code(
+            "lake-erased",
+            "error",
+            "An event belongs to a session that was erased.",
+            "What was erased does not come back by itself.",
+            "Nothing, or `pond erase --forget` to let the session in again.",
+            "a client that sends an old session again",
+        ),
+        _code(
             "lake-claimed",
             "error",
             "Another process is storing a session with the same id just now, and was not done in time.",

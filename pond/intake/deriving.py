@@ -14,10 +14,12 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from pond.codec.relatives import agent_of
+from pond.model._tables import SEARCHED
 from pond.model.json_text import JsonObject, decode_stored
 from pond.sessions import load
 from pond.sessions.labels import Turn, held, paths
-from pond.sessions.rows import LAST, agent_text
+from pond.sessions.rows import LAST, STALE, agent_text
+from pond.sessions.search_text import search_text
 from pond.sessions.tables import MESSAGES, PARTS, SESSIONS
 from pond.sessions.terms import RULES, terms
 from pond.substrate import predicate, read, write
@@ -28,8 +30,10 @@ Progress = Callable[[int, int], None]  # messages done, and of how many
 _WAITS = f"rules IS NULL OR rules <> {RULES}"
 _ROWS = 10_000  # of waiting messages, whose sessions are derived together
 _SESSIONS = 500  # in one question
-_COLUMNS = ("session_id", "id", "terms", "labels", "agent", "rules", "searched")
+_COLUMNS = ("session_id", "id", "search_text", "terms", "labels", "agent", "rules", "searched")
 _SCHEMA = pa.schema([MESSAGES.schema.field(name) for name in _COLUMNS])
+_PART = ("session_id", "message_id", "ordinal", "type", "variant_data")
+_SEARCHED = f"type IN ({', '.join(map(repr, sorted(SEARCHED)))})"
 # Of the results only those that failed matter. What the texts within them hold is quoted there, or checked afterwards.
 _TELLING = "(type IN ('tool_call', 'file') OR (type = 'tool_result' AND contains(variant_data, '\"is_failure\":true')))"
 
@@ -118,19 +122,45 @@ def _corrections(store: Store, sessions: dict[str, _Waiting]) -> Iterator[JsonOb
     where = _where(store, sessions)
     agents = _Agents(_agents(store, sessions))
     found: dict[str, dict[str, _Message]] = {id: {} for id in sessions}
-    for batch in read.batches(store, MESSAGES, [*_COLUMNS, "position", "role", "search_text"], where):
+    texts = _texts(store, where)
+    for batch in read.batches(store, MESSAGES, [*_COLUMNS, "position", "role"], where):
         for row in batch.to_pylist():
-            row["said"] = row["search_text"] is not None
-            if (text := row.pop("search_text")) is not None and row["rules"] != RULES:
-                row["new terms"] = terms(text)
+            text = row["search_text"]
+            row["new text"] = texts.get((row["session_id"], row["id"]), text)
+            row["said"] = row["new text"] is not None
+            if row["said"] and (row["rules"] != RULES or row["new text"] != text):
+                row["new terms"] = terms(row["new text"])
             found[row["session_id"]][row["id"]] = _Message(row)
-    columns = ["session_id", "message_id", "ordinal", "type", "variant_data"]
-    for batch in read.batches(store, PARTS, columns, predicate.all_of(where, _TELLING)):
+    for batch in read.batches(store, PARTS, _PART, predicate.all_of(where, _TELLING)):
         for part in batch.to_pylist():
             if (message := found[part["session_id"]].get(part["message_id"])) is not None:
                 message.parts.append((part["ordinal"], _slim(part["type"], decode_stored(part["variant_data"]))))
     for messages in found.values():
         yield from _changed(messages.values(), agents)
+
+
+def _texts(store: Store, where: str | None) -> dict[tuple[str, str], str | None]:
+    """Return the texts of stale messages as their parts tell them now: some may have come after the message."""
+    stale = predicate.all_of(where, f"rules = {STALE}")
+    heads = read.rows(store, MESSAGES, ["session_id", "id", "role", "options"], stale).to_pylist()
+    parts: dict[tuple[str, str], list[tuple[int, JsonObject]]] = {(row["session_id"], row["id"]): [] for row in heads}
+    for ids in _in_portions(sorted({row["id"] for row in heads})):
+        here = predicate.all_of(where, predicate.one_of("message_id", ids), _SEARCHED)
+        for batch in read.batches(store, PARTS, [*_PART, "provenance"], here):
+            for part in batch.to_pylist():
+                if (own := parts.get((part["session_id"], part["message_id"]))) is not None:
+                    own.append((part["ordinal"], {**decode_stored(part["variant_data"]), **part}))
+    return {
+        (row["session_id"], row["id"]): search_text(
+            {"role": row["role"], "options": decode_stored(row["options"])},
+            [part for _, part in sorted(parts[row["session_id"], row["id"]], key=lambda each: each[0])],
+        )
+        for row in heads
+    }
+
+
+def _in_portions(ids: list[str]) -> Iterator[list[str]]:
+    return (ids[start : start + _SESSIONS] for start in range(0, len(ids), _SESSIONS))
 
 
 def _where(store: Store, sessions: dict[str, _Waiting]) -> str | None:
@@ -176,6 +206,7 @@ def _changed(messages: Iterable[_Message], agents: _Agents) -> Iterator[JsonObje
         row = message.row
         labels = [*own.labels, *held(part for _, part in message.parts)] if row["said"] else None
         made = row.get("new terms", row["terms"]) if row["said"] else None
-        now = {"terms": made, "labels": labels, "agent": agents.of(row), "rules": RULES, "searched": row["said"]}
+        now = {"search_text": row["new text"], "terms": made, "labels": labels, "agent": agents.of(row)}
+        now |= {"rules": RULES, "searched": row["said"]}
         if any(row[name] != value for name, value in now.items()):
             yield {"session_id": row["session_id"], "id": row["id"], **now}

@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pond.codec.finding import FoundSource, discover
-from pond.codec.registry import CANONICAL
 from pond.codec.report import Report
-from pond.codec.source import Look
 from pond.codec.surprise import contained, told
 from pond.codec.workers import DIED, Pool
 from pond.config.process import bound_memory, may_fork
@@ -28,7 +26,6 @@ if TYPE_CHECKING:  # Lance is loaded after the reading processes are forked
     from pond.intake.planning import IngestPlan
     from pond.intake.storing import Intake
 
-TEXT = "<events>"  # what canonical text of a request is called
 _WORTH_PROCESSES = 8 << 20  # bytes of sources; below, starting them costs more than they save
 
 
@@ -135,8 +132,6 @@ def _sources(request: Request, report: Report, spool: Path) -> Iterator[FoundSou
         elif (known := (os.path.abspath(found.path), found.key)) not in seen:
             seen.add(known)
             yield replace(found, seen=found.look())
-    for text in request.texts:
-        yield FoundSource(None, TEXT, client=CANONICAL, spool=text, seen=Look(text.stat().st_size))
 
 
 class _Done:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from pond.codec.report import Report
 from pond.intake.sources import Change
@@ -20,7 +19,6 @@ class Request:
     dry_run: bool = False
     live: bool = False  # the sources are being written: a last line that is cut off may be completed
     processes: int | None = None
-    texts: Sequence[Path] = ()  # canonical text that came with a request: read, and not noted as a source
 
 
 @dataclass(slots=True)

@@ -594,10 +594,6 @@ class IngestedSession(Strict):
         extra="allow",
     )
     session_id: Annotated[SessionId, Field(description="The session.")]
-    stored_as: Annotated[
-        SessionId | MISSING,
-        Field(description="The id it is stored under, where another session of the lake has its own."),
-    ] = MISSING
     stored: Annotated[
         int,
         Field(description="How many of its events were new and are stored now.", ge=0),
@@ -1695,9 +1691,7 @@ class IngestResponse(Strict):
     ]
     rejected: Annotated[
         list[RejectedEvent],
-        Field(
-            description="Events that were refused, in the order of the batch: the first twenty of each kind of fault. The count of each session is complete."
-        ),
+        Field(description="Events that were refused, in the order of the batch."),
     ]
 
 

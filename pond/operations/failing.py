@@ -27,6 +27,8 @@ _BY_CODE: dict[str, tuple[Failure, str]] = {
     "lake-ambiguous": (Failure.VALIDATION_FAILED, "ambiguous"),
     "lake-missing": (Failure.NOT_FOUND, "no-lake"),
     "lake-immutable": (Failure.VALIDATION_FAILED, "immutable"),
+    "lake-differs": (Failure.VALIDATION_FAILED, "differs"),
+    "lake-erased": (Failure.VALIDATION_FAILED, "erased"),
     "canonical-broken": (Failure.VALIDATION_FAILED, "broken-event"),
     "source-not-json": (Failure.VALIDATION_FAILED, "broken-event"),
     "source-too-deep": (Failure.VALIDATION_FAILED, "broken-event"),

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pond.diagnostics.failures import Failure
-from pond.model.json_text import JsonObject, encode_line
+from pond.model.json_text import JsonObject, encode
 from pond.operations.envelope import check_version
 from pond.operations.failing import RequestError, diagnosed
 from pond.operations.service import Service
 
 if TYPE_CHECKING:
-    from pond.diagnostics.diagnostic import Diagnostic
-    from pond.substrate.store import Store
+    from pond.intake.events import Sent
     from pond.types import IngestedSession, IngestResponse, RejectedEvent
 
 MOST_EVENTS = 10_000  # in one request from outside
@@ -51,93 +48,55 @@ def events_of(body: object) -> IngestEvents:
     return IngestEvents(events, namespace)
 
 
+def begin_ingest(service: Service, request: IngestEvents) -> Future[IngestResponse]:
+    """Store what is new of a batch, together with others that come at the same time; the future has the answer."""
+    from pond.intake.events import Sent
+
+    done: Future[IngestResponse] = Future()
+    done.set_running_or_notify_cancel()
+    stored = service.gathering.put(_named(service, request.namespace), Sent(request.events))
+    stored.add_done_callback(lambda found: _hand_on(found, done))
+    return done
+
+
 def ingest_events(service: Service, request: IngestEvents) -> IngestResponse:
     """Store what is new of a batch; the same events again are no new ones."""
-    from pond.intake.ingest import ingest
-    from pond.intake.request import Request
+    response = begin_ingest(service, replace(request, events=[_exact(event) for event in request.events])).result()
+    service.gathering.tidy_now(_named(service, request.namespace))
+    return response
 
-    store = service.writing(request.namespace)
-    sent = Counter(_session_of(event) for event in request.events)
-    before = {id: _held(store, id) for id in sent if id}
-    with tempfile.TemporaryDirectory(prefix="pond-") as folder:
-        text = Path(folder, "events")
-        text.write_bytes(b"".join(map(encode_line, request.events)))
-        settings = service.settings_for(request.namespace)
-        summary = ingest(settings, Request([], texts=[text], processes=1))
-    store.forget()
-    sessions = [
-        _outcome(id, sent[id], _known(before[id], request.events, id), before[id], _held(store, id))
-        for id in sent
-        if id
+
+def _named(service: Service, namespace: str | None) -> str | None:
+    return None if namespace == service.settings.namespace else namespace
+
+
+def _exact(event: JsonObject) -> JsonObject:
+    """Return an event that a program made as it would be after a journey as text."""
+    from pond.model.json_text import EVENT_DEPTH, decode
+
+    exact: JsonObject = decode(encode(event), lambda key: None, EVENT_DEPTH)
+    return exact
+
+
+def _hand_on(found: Future[Sent], done: Future[IngestResponse]) -> None:
+    if (error := found.exception()) is not None:
+        done.set_exception(error)
+    else:
+        done.set_result(_response(found.result()))
+
+
+def _response(sent: Sent) -> IngestResponse:
+    sessions: list[IngestedSession] = [
+        {
+            "session_id": id, "stored": sent.stored[id], "already_stored": sent.known[id],
+            "rejected": count - sent.stored[id] - sent.known[id],
+        }
+        for id, count in sent.sent.items()
+    ]  # fmt: skip
+    rejected: list[RejectedEvent] = [
+        {"index": index, "error": diagnosed(fault)} for index, fault in sorted(sent.refused.items())
     ]
-    return {"sessions": sessions, "rejected": [*_rejected(summary.report.faults), *_erased(store, request.events)]}
-
-
-def _session_of(event: object) -> str:
-    """Return the session that an event is part of; an empty text where it does not say."""
-    if not isinstance(event, dict):
-        return ""
-    id = event.get("id" if event.get("kind") == "session" else "session_id")
-    return id if type(id) is str else ""
-
-
-# --- what became of it -----------------------------------------------------------------------------------------------
-
-_Held = dict[str, set[tuple[str, str, str]]]  # stored id -> the events that are there: kind, message, own id
-
-
-def _held(store: Store, session_id: str) -> _Held:
-    """Return which events of a session are stored, under its own id or another."""
-    from pond.lake.held import events_of_session
-
-    return events_of_session(store, session_id)
-
-
-def _known(before: _Held, events: Sequence[JsonObject], session_id: str) -> int:
-    """Return how many events of the batch were stored before."""
-    held = set().union(*before.values())
-    mine = (event for event in events if _session_of(event) == session_id)
-    return sum(_key(event) in held for event in mine)
-
-
-def _key(event: JsonObject) -> tuple[str, str, str]:
-    kind, own = str(event.get("kind")), str(event.get("id"))
-    return kind, str(event.get("message_id")) if kind == "part" else "", "" if kind == "session" else own
-
-
-def _outcome(id: str, sent: int, known: int, before: _Held, after: _Held) -> IngestedSession:
-    grown = {name: len(held) - len(before.get(name, ())) for name, held in after.items()}
-    stored = sum(grown.values())
-    found: IngestedSession = {
-        "session_id": id, "stored": stored, "already_stored": known, "rejected": max(0, sent - stored - known),
-    }  # fmt: skip
-    other = next((name for name, more in grown.items() if more and name != id), None)
-    if other is not None:
-        found["stored_as"] = other
-    return found
-
-
-def _rejected(faults: Sequence[Diagnostic]) -> Iterator[RejectedEvent]:
-    for fault in faults:
-        if fault.severity == "error" and fault.span is not None:
-            yield {"index": max(0, fault.span.line - 1), "error": diagnosed(fault)}
-
-
-def _erased(store: Store, events: Sequence[JsonObject]) -> Iterator[RejectedEvent]:
-    """Yield the sessions that were erased, and stay so."""
-    from pond.lake.tombstones import stones
-    from pond.sessions.stored_text import to_stored
-
-    standing = stones(store)
-    for index, event in enumerate(events):
-        if _is_session(event) and to_stored(_session_of(event)) in standing:
-            what = f"session `{event['id']}` was erased, and stays so"
-            details = {"reason": "erased"}
-            yield {"index": index, "error": {"code": "validation_failed", "message": what, "details": details}}
-
-
-def _is_session(event: object) -> bool:
-    return isinstance(event, dict) and event.get("kind") == "session"
+    return {"sessions": sessions, "rejected": rejected}
 
 
 def _refusal(reason: str, message: str, path: str) -> RequestError:

@@ -73,6 +73,11 @@ def session_row(event: JsonObject, ingested_at: int) -> JsonObject:
     return row
 
 
+def without_own(part: JsonObject) -> JsonObject:
+    """Return the fields of a part that its type has and other types have not: among them, payloads may stand."""
+    return {name: value for name, value in part.items() if name not in _OWN}
+
+
 def _stored(text: str | None) -> str | None:
     return None if text is None else to_stored(text)
 
@@ -90,10 +95,13 @@ def _time(text: str | None) -> tuple[int | None, str | None]:
 
 
 class Positions:
-    """Where the records of a session belong: where their log had them, or one after the other."""
+    """Where the records of a session belong: where their log had them, or one after the other.
 
-    def __init__(self) -> None:
-        self._next = self._beside = 0  # the number after the last record's, and how many files lay beside the session
+    `records` and `beside` say how many there are already: of its own log, and in files beside it.
+    """
+
+    def __init__(self, records: int = 0, beside: int = 0) -> None:
+        self._next, self._beside = records, beside
 
     def of(self, head: JsonObject) -> int:
         """Return the position of a record, given its first event."""
@@ -147,9 +155,9 @@ class Rows:
     def __len__(self) -> int:
         return len(self._messages) + len(self._parts)
 
-    def take(self, group: list[JsonObject]) -> None:
-        """Take the events of one source record: its messages, each followed by its parts."""
-        position = self._positions.of(group[0])
+    def take(self, group: list[JsonObject], at: int | None = None) -> None:
+        """Take the events of one source record: its messages, each followed by its parts; `at` says where it is."""
+        position = self._positions.of(group[0]) if at is None else at
         if self._agent_of is not None:
             self.agent, self._agent_of = agent_text(self._agent_of(group)), None
         if position < self._first:
@@ -174,6 +182,10 @@ class Rows:
                 position += 1
                 parts = []
             head = event
+
+    def take_part(self, part: JsonObject, position: int, ordinal: int) -> None:
+        """Take a part of a message that is stored already, at its position; so many parts of it come before."""
+        self._part(part, to_stored(part["message_id"]), ordinal, position, {}, 0)
 
     def _hear_stored(self, group: list[JsonObject]) -> None:
         """Hear a record whose rows are stored already: the turn that it belongs to may go on."""
@@ -229,7 +241,7 @@ class Rows:
         number: int,
     ) -> None:  # fmt: skip
         kind, options = part["type"], part["options"]
-        variant = {name: value for name, value in part.items() if name not in _OWN}
+        variant = without_own(part)
         locations = digest = size = data = None
         if kind in _MAY_HOLD_PAYLOADS and (packed := pack(variant)) is not None:
             for index, text in enumerate(texts_at(variant, packed.locations)):

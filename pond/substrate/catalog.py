@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-_")
+_TENANT = "tenant="
 _REMOTE = re.compile(r"^[a-z][a-z0-9+.-]*://")
 
 
@@ -39,6 +40,12 @@ class Catalog:
 def prefix(namespace: str) -> str:
     """Return the folder of a tenant: an opaque name in, one harmless path segment out, no two alike."""
     # Upper case is spelled out too: some file systems do not tell it from lower case. So is the dot: `..` is a name.
-    return "tenant=" + "".join(
+    return _TENANT + "".join(
         chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in namespace.encode("utf-8", "surrogatepass")
     )
+
+
+def tenant_of(folder: str) -> str | None:
+    """Return the tenant whose folder this is; None where it is none, or one whose name had to be spelled out."""
+    name = folder.removeprefix(_TENANT)
+    return name if name != folder and prefix(name) == folder else None

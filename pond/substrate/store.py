@@ -81,6 +81,10 @@ class Store:
         self._checked.pop(table.name, None)
         return self.handle(table)
 
+    def expire(self) -> None:
+        """Look for newer versions at the next use, whatever the age of what is known."""
+        self._checked.clear()
+
     def forget(self) -> None:
         """Open everything anew at the next use."""
         self._open.clear()
@@ -180,6 +184,16 @@ class Store:
     def files(self, table: str) -> Any:
         """Return the files of a table as Lance's own object store shows them (lance-chokepoints-storage)."""
         return LanceFileSession(self.catalog.location(table), storage_options=dict(self._options))
+
+
+def folders(catalog: Catalog) -> list[str]:
+    """Return the names of what lies directly in a place and holds something, without looking further."""
+    root = catalog.tables_root
+    if catalog.is_local and not os.path.isdir(root):
+        return []
+    files = LanceFileSession(root, storage_options=dict(client_options(catalog)))
+    found = with_retries("listing namespaces", lambda: files.list_with_delimiter(None))
+    return sorted(path.strip("/").rpartition("/")[2] for path in found.common_prefixes)
 
 
 def write_apart(path: str, table: Table, batches: Iterator[pa.RecordBatch]) -> None:

@@ -108,14 +108,16 @@ def fold(handle: Any, name: str) -> bool:
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def compact(store: Store, table: Table, *, beyond: int = 1) -> bool:
+def compact(store: Store, table: Table, *, beyond: int = 1, rows: int | None = None) -> bool:
     """Put fragments together where there are more than `beyond`; tell whether anything was done.
 
     Rows that an index knows and rows that it does not stay apart: fold the indexes first to get the fewest fragments.
+    Fragments of more than `rows` rows are left as they are, if that is given.
     """
     if on(store, table, "looking at", lambda handle: len(handle.get_fragments())) <= beyond:
         return False
-    done = on(store, table, "compacting", lambda handle: handle.optimize.compact_files())
+    target = {} if rows is None else {"target_rows_per_fragment": rows}
+    done = on(store, table, "compacting", lambda handle: handle.optimize.compact_files(**target))
     return bool(done.fragments_removed)
 
 

@@ -14,6 +14,7 @@ def test_every_setting_is_listed_in_order_of_declaration(home: Home) -> None:
         "lake": f"{home.path}/.local/share/pond/lake",
         "namespace": "none",
         "storage": "none",
+        "namespaces": "none",
         "sync.clients": "all",
         "sync.paths": "none",
         "sync.interval": "2.0",
@@ -35,6 +36,14 @@ def test_every_setting_is_listed_in_order_of_declaration(home: Home) -> None:
         "search.index_from": "100000",
         "search.nprobes": "16",
         "search.refine_factor": "2",
+        "serve.host": "127.0.0.1",
+        "serve.port": "7663",
+        "serve.hosts": "none",
+        "serve.token_file": "none",
+        "serve.connections": "512",
+        "serve.event_readers": "64",
+        "serve.open_namespaces": "32",
+        "serve.idle": "300.0",
     }
 
 

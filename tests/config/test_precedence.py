@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pond.config.settings import SETTINGS, Embed, Ingest, Search, Settings, Sql, Sync
+from pond.config.settings import SETTINGS, Embed, Ingest, Search, Serve, Settings, Sql, Sync
+from pond.diagnostics.diagnostic import UsageError
 from tests.config.home import Home
 
 FULL = """\
@@ -52,6 +53,20 @@ models = "models"
 index_from = 1000
 nprobes = 4
 refine_factor = 9
+
+[namespaces]
+oak = "s3://herbarium/oak"
+"*" = "s3://herbarium/all/{namespace}"
+
+[serve]
+host = "0.0.0.0"
+port = 8080
+hosts = ["pond.example"]
+token_file = "token"
+connections = 10
+event_readers = 5
+open_namespaces = 3
+idle = 60
 """
 
 
@@ -89,6 +104,8 @@ def test_the_file_beats_the_default(home: Home) -> None:
             f"{home.file.parent}/models",
         ),
         search=Search(1000, 4, 9),
+        namespaces={"*": "s3://herbarium/all/{namespace}", "oak": "s3://herbarium/oak"},
+        serve=Serve("0.0.0.0", 8080, ("pond.example",), f"{home.file.parent}/token", 10, 5, 3, 60.0),
         sources={
             "lake": "pond.toml:1",
             "namespace": "pond.toml:2",
@@ -103,6 +120,16 @@ def test_the_file_beats_the_default(home: Home) -> None:
             "sql.memory_mb": "pond.toml:22",
             **{f"embed.{each.name}": f"pond.toml:{line}" for line, each in enumerate(fields(Embed), 25)},
             **{f"search.{each.name}": f"pond.toml:{line}" for line, each in enumerate(fields(Search), 39)},
+            "namespaces.oak": "pond.toml:44",
+            "namespaces.*": "pond.toml:45",
+            "serve.host": "pond.toml:48",
+            "serve.port": "pond.toml:49",
+            "serve.hosts": "pond.toml:50",
+            "serve.token_file": "pond.toml:51",
+            "serve.connections": "pond.toml:52",
+            "serve.event_readers": "pond.toml:53",
+            "serve.open_namespaces": "pond.toml:54",
+            "serve.idle": "pond.toml:55",
         },
     )
     assert type(settings.sync.interval) is float
@@ -134,6 +161,15 @@ VARIABLES: dict[str, tuple[str, str, Any]] = {
     "POND_SEARCH_INDEX_FROM": ("search.index_from", "256", 256),
     "POND_SEARCH_NPROBES": ("search.nprobes", "1", 1),
     "POND_SEARCH_REFINE_FACTOR": ("search.refine_factor", "1", 1),
+    "POND_NAMESPACES_OAK": ("namespaces.oak", "gs://b/oak", "gs://b/oak"),
+    "POND_SERVE_HOST": ("serve.host", "::1", "::1"),
+    "POND_SERVE_PORT": ("serve.port", "0", 0),
+    "POND_SERVE_HOSTS": ("serve.hosts", "a.example, b.example", ("a.example", "b.example")),
+    "POND_SERVE_TOKEN_FILE": ("serve.token_file", "/run/token", "/run/token"),
+    "POND_SERVE_CONNECTIONS": ("serve.connections", "7", 7),
+    "POND_SERVE_EVENT_READERS": ("serve.event_readers", "7", 7),
+    "POND_SERVE_OPEN_NAMESPACES": ("serve.open_namespaces", "7", 7),
+    "POND_SERVE_IDLE": ("serve.idle", "0.5", 0.5),
 }
 
 
@@ -155,8 +191,27 @@ def test_a_variable_beats_the_file(variable: str, home: Home) -> None:
 
 
 def test_every_setting_has_a_variable_that_is_tried_here() -> None:
-    tried = {name.split(".")[0] if name.startswith("storage.") else name for name, _, _ in VARIABLES.values()}
+    tables = ("storage.", "namespaces.")
+    tried = {name.split(".")[0] if name.startswith(tables) else name for name, _, _ in VARIABLES.values()}
     assert tried == {each.name for each in SETTINGS.values()}
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("Oak = '/a'", "config-unknown-key"),
+        ("'a/b' = '/a'", "config-unknown-key"),
+        ("'' = '/a'", "config-unknown-key"),
+        ("'*' = '/a'", "config-value"),
+        ("oak = 'ftp://a'", "config-value"),
+        ("oak = 3", "config-value"),
+    ],
+)
+def test_a_namespace_that_is_none_is_refused(line: str, code: str, home: Home) -> None:
+    home.write(f"[namespaces]\n{line}\n")
+    with pytest.raises(UsageError) as refused:
+        home.load()
+    assert [each.code for each in refused.value.diagnostics] == [code]
 
 
 def test_a_flag_beats_the_variable(home: Home) -> None:

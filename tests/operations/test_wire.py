@@ -215,16 +215,26 @@ def test_one_bad_event_costs_itself_and_is_named(service: Service) -> None:
     by_id = {each["session_id"]: each for each in done["sessions"]}
     assert (by_id["elm"]["stored"], by_id["elm"]["rejected"]) == (5, 0)
     assert by_id["fir"]["rejected"] >= 1
-    assert [each["index"] for each in done["rejected"]] == [7, 8]
+    assert [each["index"] for each in done["rejected"]] == [6, 7, 8]
     assert {each["error"]["details"]["reason"] for each in done["rejected"]} == {"broken-event"}
 
 
-def test_another_session_with_the_same_id_is_stored_beside_it(service: Service) -> None:
-    (other,) = _ingest(service, _events("oak", ["something", "else"]))["sessions"]
-    assert other["stored"] == 5
-    assert other["stored_as"].startswith("oak~")
-    assert _get(service, session_id=other["stored_as"])["messages"][0]["text"] == "something"
-    assert _get(service, session_id="oak")["messages"][0]["text"] == "first"
+def test_other_content_under_a_stored_id_is_refused_and_the_rest_goes_in(service: Service) -> None:
+    done = _ingest(service, _events("oak", ["something", "second", "third", "fourth"]))
+    assert done["sessions"] == [{"session_id": "oak", "stored": 2, "already_stored": 6, "rejected": 1}]
+    (refused,) = done["rejected"]
+    assert (refused["index"], refused["error"]["details"]["reason"]) == (2, "differs")
+    assert [each["text"] for each in _get(service, session_id="oak")["messages"]] == [
+        "first", "second", "third", "fourth",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("fact", ["source_agent", "project"])
+def test_the_client_and_the_project_of_a_session_stay(service: Service, fact: str) -> None:
+    done = _ingest(service, _events("oak", ["first", "fourth"], **{fact: "other"}))
+    assert done["sessions"] == [{"session_id": "oak", "stored": 0, "already_stored": 0, "rejected": 5}]
+    assert done["rejected"][0]["error"]["details"]["reason"] == "immutable"
+    assert len(_get(service, session_id="oak")["messages"]) == 3
 
 
 def test_what_was_erased_stays_erased(service: Service) -> None:
@@ -232,7 +242,7 @@ def test_what_was_erased_stays_erased(service: Service) -> None:
     erase(store, [family(store, "oak")])
     done = _ingest(service, _events("oak", ["first", "second", "third"]))
     assert done["sessions"] == [{"session_id": "oak", "stored": 0, "already_stored": 0, "rejected": 7}]
-    assert [each["error"]["details"] for each in done["rejected"]] == [{"reason": "erased"}]
+    assert {each["error"]["details"]["reason"] for each in done["rejected"]} == {"erased"}
 
 
 def test_a_batch_has_an_end(service: Service) -> None:

@@ -802,7 +802,7 @@ export interface IngestRequest {
 export interface IngestResponse {
   /** What was stored, by session, in the order of the batch. */
   sessions: readonly IngestedSession[];
-  /** Events that were refused, in the order of the batch: the first twenty of each kind of fault. The count of each session is complete. */
+  /** Events that were refused, in the order of the batch. */
   rejected: readonly RejectedEvent[];
 }
 
@@ -810,8 +810,6 @@ export interface IngestResponse {
 export interface IngestedSession {
   /** The session. */
   session_id: SessionId;
-  /** The id it is stored under, where another session of the lake has its own. */
-  stored_as?: SessionId;
   /** How many of its events were new and are stored now. */
   stored: number;
   /** How many were stored before and left as they were. */

@@ -1,0 +1,26 @@
+"""What a lake needs while events keep coming: derived columns, few files, indexes that are not far behind."""
+
+from __future__ import annotations
+
+from pond.intake.deriving import derive
+from pond.sessions import rarity
+from pond.sessions.tables import TABLES
+from pond.substrate import upkeep
+from pond.substrate.store import Store
+
+_FRAGMENTS = 8  # of a table, beyond which small ones are put together
+_ROWS = 10_000  # in a fragment that is left alone
+_UNINDEXED = 5_000  # rows that search may look through one by one
+
+
+def tidy(store: Store, *, thoroughly: bool = True) -> None:
+    """Do what is due; where nothing is, nothing is written. What can wait is done `thoroughly` only."""
+    derive(store)
+    if thoroughly:
+        rarity.renew(store)
+    for table in TABLES:
+        if thoroughly and any(
+            index.unindexed > _UNINDEXED for index in upkeep.health(store, table, sizes=False).indexes
+        ):
+            upkeep.fold_indexes(store, table)
+        upkeep.compact(store, table, beyond=_FRAGMENTS, rows=_ROWS)

@@ -1,0 +1,161 @@
+"""Requests to store events, committed together: while one commit is made, those that arrive gather for the next."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pond.diagnostics.failures import Failure
+from pond.operations.failing import RequestError
+
+if TYPE_CHECKING:  # Lance is loaded by whoever stores first
+    from pond.intake.events import Sent
+    from pond.intake.present import Present
+    from pond.operations.service import Service
+    from pond.substrate.store import Store
+
+THREADS = 4  # namespaces that are written at the same moment
+_MOST_WAITING = 200_000  # events that may wait for one namespace
+_TIDY_EVERY = 3.0  # seconds, while events keep coming, or
+_SHARE = 8  # times as long as it took
+_QUIET = 1.0  # seconds without a request, after which tables are tidied
+_LONGEST_WAIT = 0.25  # seconds, and never longer than the last commit took
+_THOROUGHLY_EVERY = 60.0  # seconds
+
+
+@dataclass(slots=True)
+class _Queue:
+    """What waits for one namespace, whether somebody is at it, and what its tables need since then."""
+
+    waiting: list[tuple[Sent, Future[Sent]]] = field(default_factory=list)
+    running: bool = False
+    untidy: bool = False
+    tidied: float = field(default_factory=time.monotonic)
+    thorough: float = field(default_factory=time.monotonic)
+    pause: float = _TIDY_EVERY
+    known: Present | None = None
+    together: int = 0  # requests that the last commit was for
+    patience: float = 0.0  # seconds to wait for as many again
+
+
+class Gathering:
+    """Stores the events of all requests of a service; each namespace is written by one thread at a time."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._queues: dict[str | None, _Queue] = {}
+        self._lock = threading.Condition()
+        self._threads = ThreadPoolExecutor(THREADS, "storing")
+        self.commits = 0
+        self._closing = False
+
+    def put(self, namespace: str | None, sent: Sent) -> Future[Sent]:
+        """Store events soon; the future has them once they are committed, and says what became of each."""
+        done: Future[Sent] = Future()
+        with self._lock:
+            queue = self._queues.setdefault(namespace, _Queue())
+            if sum(len(each.events) for each, _ in queue.waiting) + len(sent.events) > _MOST_WAITING:
+                what = "more events wait to be stored than there is room for"
+                raise RequestError(Failure.STORAGE_UNAVAILABLE, "exhausted", what)
+            queue.waiting.append((sent, done))
+            self._lock.notify_all()
+            self._begin(namespace, queue)
+        return done
+
+    def tidy(self) -> None:
+        """Let the tables be tidied of namespaces to which events came, and no more do."""
+        with self._lock:
+            for namespace, queue in list(self._queues.items()):
+                if queue.untidy:
+                    self._begin(namespace, queue)
+                elif not queue.running and not queue.waiting:
+                    del self._queues[namespace]
+
+    def tidy_now(self, namespace: str | None) -> None:
+        """Tidy the tables of a namespace before going on."""
+        from pond.intake.tidying import tidy
+
+        tidy(self._service.writing(namespace))
+        with self._lock:
+            if (queue := self._queues.get(namespace)) is not None:
+                queue.untidy = False
+
+    def close(self) -> None:
+        """Store everything that waits."""
+        with self._lock:
+            self._closing = True
+            self._lock.notify_all()
+        self._threads.shutdown()
+
+    def _begin(self, namespace: str | None, queue: _Queue) -> None:
+        if not queue.running:
+            queue.running = True
+            self._threads.submit(self._work, namespace, queue)
+
+    def _work(self, namespace: str | None, queue: _Queue) -> None:
+        while True:
+            with self._lock:
+                # Those who were answered just now send their next request in a moment: together they cost one commit.
+                self._lock.wait_for(lambda: len(queue.waiting) >= queue.together, queue.patience)
+                if queue.untidy and not self._closing:  # tidied is when nothing more comes
+                    self._lock.wait_for(lambda: queue.waiting or self._closing, _QUIET)
+                taken, queue.waiting = queue.waiting, []
+                due = (
+                    queue.untidy and not self._closing and (not taken or time.monotonic() - queue.tidied > queue.pause)
+                )
+                if not taken and not due:
+                    queue.running = False
+                    return
+            queue.together, queue.patience = 0, 0.0
+            if taken:
+                begun = time.monotonic()
+                self._store(namespace, queue, taken)
+                queue.together, queue.untidy = len(taken), True
+                queue.patience = min(_LONGEST_WAIT, time.monotonic() - begun) if len(taken) > 1 else 0.0
+            if due:
+                begun = time.monotonic()
+                thoroughly = not taken or begun > queue.thorough + _THOROUGHLY_EVERY
+                self._tidy(namespace, thoroughly=thoroughly)
+                queue.tidied = time.monotonic()
+                # Who stores comes first: tidying takes a small part of the time.
+                queue.thorough = queue.tidied if thoroughly else queue.thorough
+                queue.pause = max(_TIDY_EVERY, _SHARE * (queue.tidied - begun))
+                queue.untidy = bool(taken)
+
+    def _store(self, namespace: str | None, queue: _Queue, taken: list[tuple[Sent, Future[Sent]]]) -> None:
+        from pond.intake.events import store_events
+        from pond.intake.present import Present
+
+        queue.known = queue.known or Present()
+        try:
+            store_events(self._prepared(namespace), [sent for sent, _ in taken], queue.known)
+            self._service.wrote(namespace)
+            self.commits += 1
+        except BaseException as error:
+            for _, done in taken:
+                done.set_exception(error)
+        else:
+            for sent, done in taken:
+                done.set_result(sent)
+
+    def _prepared(self, namespace: str | None) -> Store:
+        """Return the store of a namespace that has all its tables."""
+        from pond.sessions.tables import SESSIONS
+        from pond.sessions.writing import prepare
+
+        store = self._service.writing(namespace)
+        if store.existing(SESSIONS) is None:
+            prepare(store)
+        return store
+
+    def _tidy(self, namespace: str | None, *, thoroughly: bool) -> None:
+        from pond.intake.tidying import tidy
+        from pond.substrate.signals import LakeError
+
+        try:
+            tidy(self._service.writing(namespace), thoroughly=thoroughly)
+        except (LakeError, RequestError):
+            return  # nobody waits for it; what is left is done the next time
