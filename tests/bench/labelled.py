@@ -134,5 +134,5 @@ def _dev_question(read: dict[str, Any]) -> Question:
 
 def _value(name: str, value: str) -> Any:
     if name in ("after", "before"):
-        return value if "T" in value else f"{value}T00:00:00Z"
+        return value if "T" in value else f"{value}T00:00:00.000Z"
     return [value]
