@@ -13,8 +13,8 @@ step = @printf '%-12s' '$(1)'; \
   if out=$$({ $(2); } 2>&1); then echo ok; else echo FAILED; printf '%s\n' "$$out"; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check-format check-lint check-types check-layers check-generated check-golden check-tests \
-  generate format bench bench-search bench-serve against soak fuzz stories torture mutate clients model lock clean
+.PHONY: help demo test check-format check-lint check-types check-layers check-generated check-schemas check-golden \
+  check-tests generate publish format bench bench-search bench-serve against soak fuzz stories torture mutate clients model lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,7 +50,7 @@ demo: $(READY) ## Store the bundled sessions in a scratch lake, search and resto
 	  echo '$$ POST /v1/search {"protocol_version": 1, "query": "which plant needs water"}'; \
 	  python -c "$$ASK" "$$(sed 's/.* //' serving)/v1/search"
 
-test: check-format check-lint check-types check-layers check-generated check-golden check-tests ## Check everything, as CI does
+test: check-format check-lint check-types check-layers check-generated check-schemas check-golden check-tests ## Check everything, as CI does
 
 check-format: $(READY)
 	$(call step,format,$(BIN)/ruff format --check .)
@@ -62,6 +62,9 @@ check-layers: $(READY)
 	$(call step,layers,$(BIN)/lint-imports --no-logo)
 check-generated: $(READY)
 	$(call step,generated,$(BIN)/python -m codegen --check)
+# Within a version the schemas only grow, compared with what was published last.
+check-schemas: $(READY)
+	$(call step,schemas,$(BIN)/pond schema check --against schema/published)
 # What the last commit and the working tree did; an archive has no commits to compare with, a shallow clone one at most.
 # A CI checkout often belongs to another user than the one who runs the tests, which git has to be told is fine.
 check-golden: $(READY)
@@ -80,6 +83,11 @@ check-tests: $(READY) $(MODEL)
 
 generate: $(READY) ## Write the generated files again from schema/ and adapters/
 	$(call step,generate,$(BIN)/python -m codegen)
+
+publish: $(READY) ## Keep the schemas as they are now as the version published last; refuses where they would break it
+	$(call step,publish,{ [ ! -d schema/published ] || $(BIN)/pond schema check --against schema/published; } && \
+	  rm -rf schema/published && for folder in schema/bundle/v*; do to=schema/published/$${folder##*/}; \
+	  mkdir -p $$to && cp $$folder/*.json $$to; done)
 
 format: $(READY) ## Lay out the code and mend what the linter can mend
 	$(call step,format,$(BIN)/ruff check --fix . && $(BIN)/ruff format .)

@@ -5,14 +5,38 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from codegen import emit_cli, emit_docs, emit_maps, emit_schema, emit_tables, emit_types
+from codegen import (
+    emit_cli,
+    emit_client,
+    emit_docs,
+    emit_index,
+    emit_maps,
+    emit_openapi,
+    emit_schema,
+    emit_tables,
+    emit_types,
+    emit_typescript,
+)
 from codegen.output import COMMAND, ROOT, find_stale, write
+
+_EMITTERS = (
+    emit_schema,
+    emit_openapi,
+    emit_typescript,
+    emit_index,
+    emit_client,
+    emit_types,
+    emit_tables,
+    emit_docs,
+    emit_maps,
+    emit_cli,
+)
 
 
 def targets() -> dict[Path, str]:
     """Return every generated file: its path, relative to the root of the tree, and its text."""
     found: dict[Path, str] = {}
-    for emitter in (emit_schema, emit_types, emit_tables, emit_docs, emit_maps, emit_cli):
+    for emitter in _EMITTERS:
         for path, text in emitter.targets().items():
             relative = path.relative_to(ROOT) if path.is_absolute() else path
             if relative in found:

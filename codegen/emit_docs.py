@@ -55,8 +55,8 @@ def types_page(canonical: Model, wire: Model) -> str:
         "",
         "# Types",
         "",
-        "The schemas themselves, one self-contained file each: [canonical](schema/canonical.bundle.json) and",
-        "[wire](schema/wire.bundle.json). Examples of every type, right and wrong, are in `schema/examples/`.",
+        "The schemas themselves, one self-contained file each, are in `schema/bundle/` ([schemas](../schemas.md) says",
+        "what else is). Examples of every type, right and wrong, are in `schema/examples/`.",
         "",
         *_chapter(canonical.title, canonical.description, canonical.definitions),
         *_chapter(wire.title, wire.description, added),
@@ -94,7 +94,7 @@ def failures_page(failures: Iterable[Failure], reasons: Mapping[str, str]) -> st
         "",
         *_table(
             ("code", "HTTP status", "try again"),
-            ((f"`{each.code}`", str(each.status), "yes" if each.retry else "no") for each in failures),
+            ((f"`{each.code}`", str(each.status), _again(each)) for each in failures),
         ),
         "",
         "`details.reason` says more. This list grows: whoever meets a reason that it does not know goes by the code.",
@@ -102,6 +102,10 @@ def failures_page(failures: Iterable[Failure], reasons: Mapping[str, str]) -> st
         *_table(("reason", "meaning"), ((f"`{name}`", meaning) for name, meaning in reasons.items())),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _again(failure: Failure) -> str:
+    return "once" if failure.once else "yes" if failure.retry else "no"
 
 
 def settings_page(settings: Iterable[Setting]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from codegen.metamodel import REF_PREFIX, Json
-from codegen.output import MARK, REFERENCE, ROOT
+from codegen.output import BUNDLE, MARK, ROOT
 
 CANONICAL = Path("schema/canonical.schema.json")
 WIRE = Path("schema/wire.schema.json")
@@ -15,11 +15,15 @@ TAGS_OF = "x-tags-of"  # an enumeration of what tells the members of a union apa
 
 def targets() -> dict[Path, str]:
     """Return the published schemas by path."""
-    folder = REFERENCE / "schema"
     return {
-        folder / "canonical.bundle.json": _print(canonical_bundle(), CANONICAL),
-        folder / "wire.bundle.json": _print(wire_bundle(), WIRE),
+        version_folder() / CANONICAL.name: _print(canonical_bundle(), CANONICAL),
+        version_folder() / WIRE.name: _print(wire_bundle(), WIRE),
     }
+
+
+def version_folder() -> Path:
+    """Return the folder of everything that is published of this major version, which the `$id` of the wire names."""
+    return BUNDLE / f"v{_load(WIRE)['$id'].rpartition(':')[2]}"
 
 
 def canonical_bundle() -> Json:
@@ -53,13 +57,18 @@ def _tags(union: Json, definitions: Json) -> Iterator[Json]:
 
 
 def _localise(value: Any, foreign: str) -> Any:
+    return rebased(value, foreign, REF_PREFIX)
+
+
+def rebased(value: Any, old: str, new: str) -> Any:
+    """Return a schema in which every reference that began with `old` begins with `new`."""
     match value:
-        case {"$ref": str(target), **rest} if target.startswith(foreign):
-            return {"$ref": REF_PREFIX + target.removeprefix(foreign), **rest}
+        case {"$ref": str(target), **rest} if target.startswith(old):
+            return {"$ref": new + target.removeprefix(old), **rest}
         case dict():
-            return {key: _localise(inner, foreign) for key, inner in value.items()}
+            return {key: rebased(inner, old, new) for key, inner in value.items()}
         case list():
-            return [_localise(inner, foreign) for inner in value]
+            return [rebased(inner, old, new) for inner in value]
         case _:
             return value
 

@@ -4,7 +4,7 @@ The reader accepts the subset of JSON Schema that schema/ is written in and noth
 refuses, with the place: an emitter then never meets a keyword that it would silently ignore.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -334,6 +334,18 @@ def _names_in(type_: TypeExpr) -> Iterator[str]:
             return
 
 
+def reachable(model: Model, names: Iterable[str]) -> set[str]:
+    """Return the names of the definitions and of everything they are made of."""
+    found: set[str] = set()
+    open_ = list(names)
+    while open_:
+        name = open_.pop()
+        if name not in found:
+            found.add(name)
+            open_ += _names_used(model[name])
+    return found
+
+
 def _check_unions(model: Model) -> None:
     """Every member of a union carries the discriminator as a required constant, and no two members share a value."""
     for union in model.definitions:
@@ -341,17 +353,19 @@ def _check_unions(model: Model) -> None:
             at = REF_PREFIX + union.name
             seen: dict[str, str] = {}
             for member in union.members:
-                for value in _tags(model, member, union.discriminator, at):
+                for value in tags_of(model, union, member):
                     if value in seen:
                         raise SchemaError(at, f"`{seen[value]}` and `{member}` are both tagged {value!r}")
                     seen[value] = member
 
 
-def _tags(model: Model, member: str, discriminator: str, at: str) -> set[str]:
-    tags = set()
+def tags_of(model: Model, union: UnionType, member: str) -> list[str]:
+    """Return the values by which a union tells one of its members from the others."""
+    tags = []
     for variant in model.variants(member):
-        field = variant.field(discriminator)
+        field = variant.field(union.discriminator)
         if field is None or not field.required or not isinstance(field.type, Const):
-            raise SchemaError(at, f"`{variant.name}` does not carry `{discriminator}` as a required constant")
-        tags.add(field.type.value)
-    return tags
+            problem = f"`{variant.name}` does not carry `{union.discriminator}` as a required constant"
+            raise SchemaError(REF_PREFIX + union.name, problem)
+        tags.append(field.type.value)
+    return list(dict.fromkeys(tags))

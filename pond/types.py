@@ -50,6 +50,13 @@ PartType: TypeAlias = Literal[
 ]
 
 
+class MessageAddress(TypedDict, closed=True):
+    """A message by its ids: its own is unique within its session only."""
+
+    session_id: SessionId
+    message_id: MessageId
+
+
 Attachment: TypeAlias = Literal["file", "image", "audio", "video"]
 
 
@@ -89,6 +96,9 @@ class SearchExclusions(TypedDict, closed=True):
 
 
 SearchSort: TypeAlias = Literal["relevance", "recent"]
+
+
+SearchArm: TypeAlias = Literal["words", "meaning", "time"]
 
 
 Score: TypeAlias = float
@@ -555,6 +565,7 @@ class SearchRequest(TypedDict, closed=True):
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]
     query: str
+    like: NotRequired[MessageAddress]
     filters: NotRequired[SearchFilters]
     limit: NotRequired[int]
     sort: NotRequired[SearchSort]
@@ -649,6 +660,8 @@ class SearchResponse(TypedDict):
     more_matched: bool
     sessions_remaining: int
     weak: bool
+    searched_by: list[SearchArm]
+    notice: NotRequired[str]
     cursor: NotRequired[str]
     explanation: NotRequired[SearchExplanation]
 

@@ -163,12 +163,18 @@ class Lake:
         sort: Literal["relevance", "recent"] = "relevance",
         cursor: str | None = None,
         explain: bool = False,
+        like: tuple[str, str] | None = None,
     ) -> SearchResponse:
-        """Return the messages that match best: `hits` flat, and `sessions` with the texts; `cursor` gets the next."""
+        """Return the messages that match best: `hits` flat, and `sessions` with the texts; `cursor` gets the next.
+
+        `like` is a session and a message: what is near to that in meaning is found, with or without words.
+        """
         request: SearchRequest = {"protocol_version": PROTOCOL, "query": query, "limit": limit, "sort": sort}
         request |= {"filters": filters or {}, "explain": explain}
         if cursor is not None:
             request["cursor"] = cursor
+        if like is not None:
+            request["like"] = {"session_id": like[0], "message_id": like[1]}
         return run_search(self._service, search_request(request))
 
     def sql(self, query: str, *, limit: int | None = None) -> pa.Table:

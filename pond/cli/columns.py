@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pond.cli.terminal import fitted, width
 
@@ -13,6 +13,12 @@ _BETWEEN = "  "
 def room() -> int | None:
     """Return how many columns the terminal has; None where standard output is no terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def within(lines: Iterable[str], columns: int | None) -> Iterator[str]:
+    """Yield lines, each cut where the terminal ends."""
+    for line in lines:
+        yield line if columns is None else fitted(line, columns).rstrip()
 
 
 def table(

@@ -81,6 +81,8 @@ def _window(lines: list[Line], whole: bool) -> Iterator[Line]:
 
 def summary_lines(response: JsonObject, query: str) -> Iterator[Line]:
     """Yield what the totals are, how to go on, and what to try where nothing was found."""
+    if "notice" in response:
+        yield Line(f"Searched by words alone: {in_line(response['notice'])}")
     if not response["sessions"]:
         yield from map(Line, _nothing_found(response["searchable_messages"], query))
         return

@@ -62,6 +62,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "pond.cli.golden",
         "Say what a change did to the goldens, row by row; exit with 1 where a stored row is gone or has another key.",
     ),
+    "schema": ("pond.cli.schema", "List, print, publish and compare the schemas of pond's types."),
     "map": ("pond.cli.map", "Check, format and explain mapping files."),
 }
 

@@ -32,13 +32,14 @@ from pond.diagnostics.render import picture
 from pond.diagnostics.visible import in_line
 from pond.model.json_text import JsonObject
 from pond.operations.envelope import PROTOCOL
+from pond.operations.finding import meant
 from pond.operations.search import LIMIT, search
 from pond.operations.service import Service
 from pond.search.query.query import Key
 from pond.transports.local import ask
 
 if TYPE_CHECKING:  # shapes only
-    from pond.types import SearchRequest
+    from pond.types import MessageAddress, SearchRequest
 
 Sort = Literal["relevance", "recent"]
 SORTS: Final[tuple[Sort, ...]] = ("relevance", "recent")
@@ -61,6 +62,10 @@ def run(
     failed: Failed = False,
     agent: Agent = None,
     subagents: Annotated[bool, typer.Option("--subagents", help="Sessions of subagents, too.")] = False,
+    like: Annotated[
+        str | None,
+        typer.Option("--like", metavar="ID", help="Messages near to this one in meaning; needs embeddings."),
+    ] = None,
     sort: Annotated[
         str, typer.Option("--sort", metavar="ORDER", help="relevance, or recent: the newest of what matches well.")
     ] = "relevance",
@@ -83,15 +88,18 @@ def run(
     )  # fmt: skip
     if min_score is not None:
         filters["min_score"] = _share(min_score)
-    if not text.strip() and not filters:
+    if not text.strip() and not filters and like is None:
         raise UsageError(Diagnostic("usage", "nothing to search for", help="give words, or a filter: see --help"))
+    settings = load({"lake": lake})
+    service = Service(settings)
     request: SearchRequest = {"protocol_version": PROTOCOL, "query": text, "filters": filters, "limit": _limit(limit)}
     request |= {"sort": _sort(sort), "explain": explain}
     if cursor is not None:
         request["cursor"] = cursor
+    if like is not None:
+        request["like"] = _address(service, like)
     try:
-        settings = load({"lake": lake})
-        response = ask(settings, "/v1/search", request) or cast(JsonObject, search(Service(settings), request))
+        response = ask(settings, "/v1/search", request) or cast(JsonObject, search(service, request))
     except UsageError as error:
         if (diagnostic := error.diagnostics[0]).span is None:
             raise
@@ -129,6 +137,14 @@ def _sort(text: str) -> Sort:
         if text == known:
             return known
     raise UsageError(Diagnostic("usage", f"unknown order `{text}`", help=f"one of {', '.join(SORTS)}"))
+
+
+def _address(service: Service, text: str) -> "MessageAddress":
+    """Return the message meant."""
+    found = meant(service, text)
+    if found.message_id is None:
+        raise UsageError(Diagnostic("usage", f"`{text}` is a session; --like takes the id of a message"))
+    return {"session_id": found.session_id, "message_id": found.message_id}
 
 
 def _share(score: float) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 
 import typer
 
-from pond.cli.columns import room, table
+from pond.cli.columns import room, table, within
 from pond.cli.config import Lake
 from pond.cli.show import print_json
 from pond.cli.terminal import json_out, say, warn
@@ -120,7 +120,7 @@ def _lines(response: JsonObject, columns: int | None) -> Iterator[str]:
         return
     rows = [[_cell(row[name]) for name in names] for row in response["rows"]]
     right = [all(isinstance(row[name], int | float | None) for row in response["rows"]) for name in names]
-    yield from table([in_line(name) for name in names], rows, right, columns)
+    yield from within(table([in_line(name) for name in names], rows, right, columns), columns)
     yield f"{len(rows)} row{'' if len(rows) == 1 else 's'}"
 
 

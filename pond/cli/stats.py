@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from pond.cli.columns import room, table
+from pond.cli.columns import room, table, within
 from pond.cli.config import Lake
 from pond.cli.filters import (
     Agent,
@@ -75,7 +75,8 @@ def run(
     if json:
         print_json(found, sys.stdout)
         return 0
-    for line in _lines(found, limit, room()):
+    columns = room()
+    for line in within(_lines(found, limit, columns), columns):
         say(line)
     return 0
 

@@ -841,7 +841,7 @@ CODES: dict[str, Code] = dict(
             "pond golden in a home directory under git",
         ),
         _code(
-            "golden-no-checkout",
+            "git-no-checkout",
             "error",
             "The directory is not in a git checkout, or git cannot be started.",
             "What a change did is found by comparing with a git revision.",
@@ -849,7 +849,7 @@ CODES: dict[str, Code] = dict(
             "an unpacked source archive",
         ),
         _code(
-            "golden-unknown-base",
+            "git-unknown-revision",
             "error",
             "Git does not know the revision to compare with, or cannot read it.",
             "Comparing with something else would be misleading.",
@@ -896,6 +896,32 @@ CODES: dict[str, Code] = dict(
             "A query shares the machine with everything else; one that runs away is stopped.",
             "Ask for less, or raise `sql.seconds` or `sql.memory_mb` in pond.toml.",
             "select count(*) from messages a, messages b, messages c",
+        ),
+        # server-: a server that a client asks
+        _code(
+            "server-refused",
+            "error",
+            "A server answered a request with an error.",
+            "The code of the error says which kind it is, and whether trying again can help.",
+            "Follow the message; `docs/reference/request-errors.md` explains the codes.",
+            "not_found: no session `7f3` here",
+        ),
+        _code(
+            "server-unreachable",
+            "error",
+            "No pond server answered at this address.",
+            "A request is tried again a few times before it is given up.",
+            "See that `pond serve` runs there, and that nothing else answers in its place.",
+            "connection refused",
+        ),
+        # schema-: the published schemas
+        _code(
+            "schema-broken",
+            "error",
+            "The schemas of this pond would break a version that is published.",
+            "Within a major version the schemas only grow: programs are written against what was published.",
+            "Undo the change that the message names, or publish to another directory.",
+            "v1/wire.schema.json#/$defs/ListRequest/properties/limit: the field is gone",
         ),
     ]
 )

@@ -10,6 +10,7 @@ from enum import Enum
 class _Failure:
     status: int  # of HTTP
     retry: bool
+    once: bool = False  # whether trying again more than once is of no use
 
 
 class Failure(Enum):
@@ -21,10 +22,10 @@ class Failure(Enum):
     NAMESPACE_UNKNOWN = "namespace_unknown", _Failure(403, retry=False)
     STORAGE_UNAVAILABLE = "storage_unavailable", _Failure(503, retry=True)
     CONFLICT = "conflict", _Failure(409, retry=True)
-    INTERNAL = "internal", _Failure(500, retry=True)
+    INTERNAL = "internal", _Failure(500, retry=True, once=True)
 
     def __init__(self, code: str, facts: _Failure) -> None:
-        self.code, self.status, self.retry = code, facts.status, facts.retry
+        self.code, self.status, self.retry, self.once = code, facts.status, facts.retry, facts.once
 
 
 # `details.reason` -> what it means. The list grows; whoever reads a reason that it does not know goes by the code.
@@ -48,6 +49,7 @@ REASONS: dict[str, str] = {
     "erased": "The session was erased, and stays so.",
     "protocol-version": "The request is written for another protocol version; `supported` lists those spoken here.",
     "no-such-id": "No session, message or part has the id that the request names.",
+    "not-embedded": "Searching by meaning needs vectors that are not there.",
     "no-lake": "Nothing has been stored yet.",
     "no-namespace": "The namespace is not provisioned here.",
     "lost-races": "Other writers won every attempt.",

@@ -8,13 +8,14 @@ from pond.diagnostics.diagnostic import UsageError
 from pond.golden.acknowledged import FILE, Acknowledgement, read_acknowledged
 from pond.golden.compare import compare
 from pond.golden.review import Review, review
-from pond.golden.snapshot import FOLDER, find_checkout, read_base, read_tree
+from pond.golden.snapshot import FOLDER, find_checkout, read_tree
+from pond.revisions import read_revision
 
 
 def check(directory: Path, base: str) -> Review:
     """Return what the working tree around `directory` changed in the goldens since `base`, judged."""
     checkout = find_checkout(directory)
-    before, after = read_base(checkout, base), read_tree(checkout)
+    before, after = read_revision(checkout, base), read_tree(checkout)
     now = read_acknowledged(after.get(FILE, b""), f"{FOLDER}/{FILE}")
     return review(compare(base, before, after), now, _at_base(before.get(FILE, b"")))
 

@@ -11,7 +11,8 @@ from pond.diagnostics.diagnostic import Diagnostic
 from pond.golden.acknowledged import FILE as ACKNOWLEDGED
 from pond.golden.findings import CaseChange, Comparison, LossChange, OutputChange, RowChanges, State
 from pond.golden.rows import NotRows, compare_rows, read_rows
-from pond.golden.snapshot import FOLDER, Snapshot
+from pond.golden.snapshot import FOLDER
+from pond.revisions import Snapshot
 
 # <client>/<case>.canonical.json, .native.txt, .to-<other>.txt, .to-<other>.loss.txt
 _GOLDEN = re.compile(r"(?P<case>[^/]+/[^/]+?)\.(?P<view>canonical\.json|native\.txt|to-[^/.]+(?:\.loss)?\.txt)")

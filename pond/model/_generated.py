@@ -145,6 +145,16 @@ PartType = TypeAliasType(
 )
 
 
+class MessageAddress(Strict):
+    """A message by its ids: its own is unique within its session only."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    session_id: Annotated[SessionId, Field(description="The session of the message.")]
+    message_id: Annotated[MessageId, Field(description="The message.")]
+
+
 Attachment = TypeAliasType(
     "Attachment",
     Annotated[
@@ -280,6 +290,15 @@ SearchSort = TypeAliasType(
     Annotated[
         Literal["relevance", "recent"],
         Field(description="What comes first in an answer."),
+    ],
+)
+
+
+SearchArm = TypeAliasType(
+    "SearchArm",
+    Annotated[
+        Literal["words", "meaning", "time"],
+        Field(description="A way to find messages."),
     ],
 )
 
@@ -1404,6 +1423,12 @@ class SearchRequest(Strict):
             description='What to look for: words, "exact phrases", and conditions such as `role:user` or `after:7d`. May be empty where `filters` say what is wanted; the newest messages come first then.'
         ),
     ]
+    like: Annotated[
+        MessageAddress | MISSING,
+        Field(
+            description="Finds messages that are near to this one in meaning. The query may be empty then. Needs embeddings."
+        ),
+    ] = MISSING
     filters: Annotated[SearchFilters | MISSING, Field(description="Which messages to rank at all.")] = MISSING
     limit: Annotated[
         int | MISSING,
@@ -1634,6 +1659,13 @@ class SearchResponse(Strict):
         bool,
         Field(description="Whether even the best match is weak: what was looked for may not be here."),
     ]
+    searched_by: Annotated[list[SearchArm], Field(description="How messages were found.")]
+    notice: Annotated[
+        str | MISSING,
+        Field(
+            description="Why meaning was not searched for, although messages are embedded: the model or its server failed."
+        ),
+    ] = MISSING
     cursor: Annotated[
         str | MISSING,
         Field(

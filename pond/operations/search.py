@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pond.diagnostics.failures import Failure
 from pond.model.json_text import JsonObject, decode_stored, encode
 from pond.operations.failing import RequestError
+from pond.operations.meaning import meaning_of
 from pond.operations.service import Service
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 LIMIT = 10
 _FLAT = 10  # messages listed flat, at least, where there are so many
-_WEAK = 0.13  # of a best match: below it, what was looked for is hardly here (decision 0026)
+_ARMS = {"full text": "words", "meaning": "meaning"}
 _DIGITS = 4
 
 
@@ -49,13 +50,18 @@ def search(service: Service, request: SearchRequest) -> SearchResponse:
     explain = request.get("explain", False)
     # A session is stored after its messages: what is pinned first is complete in what is pinned later.
     sessions, ledger = read.Pinned(store, SESSIONS, place.sessions), read.Pinned(store, LEDGER, place.ledger)
-    found = run(store, query.words, wanted, rarity.of(store, ledger), place.messages, explain=explain)
+    meaning, notice = meaning_of(service, store, request, query)
+    found = run(
+        store, query.words, wanted, rarity.of(store, ledger), place.messages, meaning=meaning, explain=explain
+    )  # fmt: skip
     place = replace(place, messages=found.version, sessions=sessions.version, ledger=ledger.version)
     least = filters.get("min_score", 0.0)
     found.results = _of_stored(
         sessions, [result for result in found.results if round(result.scored.score, _DIGITS) >= least]
     )
     response = _response(store, request, wanted.phrases, found, place)
+    if notice is not None:
+        response["notice"] = notice
     if explain:
         response["explanation"] = _explanation(found, where, response)
     return cast("SearchResponse", response)
@@ -73,6 +79,7 @@ def _of_stored(sessions: Pinned, results: list[Result]) -> list[Result]:
 def _response(
     store: Store, request: SearchRequest, phrases: tuple[str, ...], found: Found, place: Place
 ) -> JsonObject:  # fmt: skip
+    from pond.search.ranking import is_weak
     from pond.search.results import by_session, matching, newest_first
 
     results = newest_first(found.results) if request.get("sort") == "recent" else found.results
@@ -90,7 +97,8 @@ def _response(
         "matched_messages": matching(found.results),
         "more_matched": found.more,
         "sessions_remaining": max(len(sessions) - end, 0),
-        "weak": bool(results) and max(result.scored.match for result in results) < _WEAK,
+        "weak": bool(found.arms) and is_weak([result.scored for result in results]),
+        "searched_by": [_ARMS[arm] for arm in found.arms] or ["time"],
     }
     if len(sessions) > end:
         response["cursor"] = _cursor(request, replace(place, begin=end))
@@ -246,5 +254,11 @@ def _whole(number: Any) -> int:
 
 
 def _digest(request: SearchRequest) -> str:
-    asked = [request["query"], request.get("filters", {}), request.get("sort"), request.get("namespace")]
+    asked = [
+        request["query"],
+        request.get("filters", {}),
+        request.get("sort"),
+        request.get("namespace"),
+        request.get("like"),
+    ]
     return sha256(encode(asked)).hexdigest()[:16]

@@ -77,6 +77,18 @@ class Snapshot:
         self._messages = read.Pinned(store, MESSAGES, version)
         self.version = self._messages.version
 
+    def has(self, column: str) -> bool:
+        """Tell whether messages have this column: those of vectors come and go."""
+        return column in self._messages.names
+
+    def table(self, columns: Sequence[str], where: str | None, **limits: Any) -> pa.Table:
+        """Return columns of the messages that fit, with their row ids."""
+        return self._messages.rows(columns, where, row_ids=True, **limits)
+
+    def rows(self, columns: Sequence[str], where: str | None, **limits: Any) -> list[JsonObject]:
+        """Return the messages that fit, with their row ids."""
+        return with_micros(self.table(columns, where, **limits), "timestamp")
+
     def count(self, wanted: Wanted) -> int:
         """Return how many messages with a text the filter leaves."""
         return self._messages.count(predicate.all_of(wanted.where, SEARCHABLE))
@@ -103,19 +115,15 @@ class Snapshot:
 
     def _allowed(self, query: Any, where: str | None, wanted: Wanted) -> tuple[list[Candidate], bool]:
         limit = POOL * (2 if wanted.phrases or wanted.without else 1)
-        rows = _rows(
-            self._messages.rows([*CANDIDATE, "_score"], where, limit=limit, row_ids=True, full_text_query=query)
-        )
-        found = [_candidate(row, {FULL_TEXT: row["_score"]}) for row in rows if wanted.allows(row["search_text"])]
+        rows = self.rows([*CANDIDATE, "_score"], where, limit=limit, full_text_query=query)
+        found = [as_candidate(row, {FULL_TEXT: row["_score"]}) for row in rows if wanted.allows(row["search_text"])]
         found.sort(key=lambda each: (-each.arms[FULL_TEXT], each.key))
         return found[:POOL], len(rows) == limit
 
     def newest(self, wanted: Wanted) -> tuple[list[Candidate], bool]:
         """Return the newest messages that come into question, for a search that names no word."""
-        rows = _rows(
-            self._messages.rows(CANDIDATE, wanted.shown, order=[read.descending("timestamp")], limit=POOL, row_ids=True)
-        )
-        return [_candidate(row, {}) for row in rows if wanted.allows(row["search_text"])], len(rows) == POOL
+        rows = self.rows(CANDIDATE, wanted.shown, order=[read.descending("timestamp")], limit=POOL)
+        return [as_candidate(row, {}) for row in rows if wanted.allows(row["search_text"])], len(rows) == POOL
 
     def plan(self, sought: Sought, wanted: Wanted) -> str:
         """Return how Lance answers the question for candidates."""
@@ -125,20 +133,20 @@ class Snapshot:
         return self._messages.plan([*CANDIDATE, "_score"], wanted.where, limit=POOL, full_text_query=query)
 
     def neighbours(
-        self, pool: Sequence[Candidate], closest: int, wanted: Wanted
+        self, pool: Sequence[Candidate], closest: Sequence[Candidate], wanted: Wanted
     ) -> tuple[list[Candidate], dict[str, list[str]]]:
-        """Return the messages beside the first of a pool, and the order of the messages in the sessions of these.
+        """Return the messages beside the closest of a pool, and the order of the messages in the sessions of these.
 
         Ids are read of messages beside only: of a long session, all others stand in the order without a name.
         """
         ids = {candidate.row: candidate.id for candidate in pool}
-        sessions = sorted({candidate.session_id for candidate in pool[:closest]})
+        sessions = sorted({candidate.session_id for candidate in closest})
         where = predicate.all_of(predicate.one_of("session_id", sessions), wanted.where, SEARCHABLE)
         table = self._messages.rows(("session_id", "position"), where, row_ids=True)
         rows: dict[str, list[int]] = {}
         for session, _, row in sorted(zip(*(column.to_pylist() for column in table.columns), strict=True)):
             rows.setdefault(session, []).append(row)
-        near = {candidate.row for candidate in pool[:closest]}
+        near = {candidate.row for candidate in closest}
         found = self._read({row for each in rows.values() for row in _beside(each, near)} - ids.keys())
         ids |= {candidate.row: candidate.id for candidate in found}
         return found, {session: [ids.get(row, "") for row in each] for session, each in rows.items()}
@@ -146,8 +154,7 @@ class Snapshot:
     def _read(self, rows: Collection[int]) -> list[Candidate]:
         if not rows:
             return []
-        found = _rows(self._messages.rows(CANDIDATE, read.taking(rows), row_ids=True))
-        return [_candidate(row, {}, beside=True) for row in found]
+        return [as_candidate(row, {}, beside=True) for row in self.rows(CANDIDATE, read.taking(rows))]
 
 
 def _beside(rows: Sequence[int], near: Collection[int]) -> Iterator[int]:
@@ -163,11 +170,8 @@ SEARCHABLE = "searched"
 _BY_COMMON_WORDS = 1e-3  # of a score: who is found by common words alone stands behind all others
 
 
-def _rows(table: pa.Table) -> list[JsonObject]:
-    return with_micros(table, "timestamp")
-
-
-def _candidate(row: JsonObject, arms: dict[str, float], *, beside: bool = False) -> Candidate:
+def as_candidate(row: JsonObject, arms: dict[str, float], *, beside: bool = False) -> Candidate:
+    """Return a stored message as a candidate."""
     return Candidate(
         row[read.ROW], row["session_id"], row["id"], row["role"], row["timestamp"], row["timestamp_text"],
         row["search_text"], arms, beside,

@@ -1,11 +1,12 @@
-"""A search from beginning to end: candidates by full text, scored again, each message once."""
+"""A search from beginning to end: candidates by words and by meaning, scored again, each message once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pond.search.candidates import Candidate, Snapshot, Wanted
+from pond.search.candidates import FULL_TEXT, Candidate, Snapshot, Wanted
+from pond.search.meaning import MEANING, NEAREST, Meaning, measure, nearest
 from pond.search.passages import Passage
 from pond.search.ranking import Scored, ranked, surroundings_count
 from pond.search.results import Result, once
@@ -26,28 +27,50 @@ class Found:
     more: bool = False  # further messages matched that are not in the pool
     surroundings: float = 0.0  # how much neighbours and session counted
     plan: str = ""  # how Lance answered, where that was asked for
+    arms: list[str] = field(default_factory=list)  # that were asked
 
 
 def search(
     store: Store, words: str, wanted: Wanted, common: Mapping[str, float], version: int | None = None,
-    *, explain: bool = False,
+    *, meaning: Meaning | None = None, explain: bool = False,
 ) -> Found:  # fmt: skip
-    """Return the messages that fit best; without words, the newest that the filters leave."""
+    """Return the messages that fit best; without words and meaning, the newest that the filters leave."""
     snapshot = Snapshot(store, version)
     target = sought(words, common)
+    meaning = meaning if meaning is not None and snapshot.has(meaning.column) else None
     found = Found(target, snapshot.version, snapshot.count(wanted))
+    found.arms = [name for name, used in ((FULL_TEXT, target.words), (MEANING, meaning)) if used]
     if explain:
         found.plan = snapshot.plan(target, wanted)
-    if not target.words:
+    if not target.words and meaning is None:
         newest, found.more = snapshot.newest(wanted)
         found.results = once(_by_time(newest))
         return found
     pool, found.more = snapshot.full_text(target, wanted)
+    closest = pool[:_CLOSEST]
+    if meaning is not None:
+        near = nearest(snapshot, meaning, wanted, found.searchable)
+        pool, found.more = _joined(pool, near), found.more or len(near) == NEAREST
+        closest = _joined(closest, near[:_CLOSEST])
     found.surroundings = surroundings_count(pool)
-    beside, order = snapshot.neighbours(pool, _CLOSEST, wanted)
-    scored = ranked([*pool, *beside], order, target)
-    found.results = once([each for each in scored if wanted.allows(each.candidate.text)])
+    beside, order = snapshot.neighbours(pool, closest, wanted)
+    pool = [*pool, *beside]
+    if meaning is not None:
+        measure(snapshot, meaning, pool)
+    scored = ranked(pool, order, target)
+    itself = None if meaning is None else meaning.itself
+    found.results = once(
+        [each for each in scored if wanted.allows(each.candidate.text) and each.candidate.key != itself]
+    )
     return found
+
+
+def _joined(pool: Sequence[Candidate], near: Sequence[Candidate]) -> list[Candidate]:
+    """Return what either arm found, each message once; who both found has what both say."""
+    known = {each.key: each for each in pool}
+    for each in near:
+        known.setdefault(each.key, each).arms[MEANING] = each.arms[MEANING]
+    return list(known.values())
 
 
 def _by_time(newest: Sequence[Candidate]) -> list[Scored]:

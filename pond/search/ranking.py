@@ -11,8 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import TypeVar
 
-from pond.search.candidates import Candidate
+from pond.search.candidates import FULL_TEXT, Candidate
 from pond.search.passages import Passage, passages
 from pond.search.sought import Sought
 
@@ -22,8 +23,11 @@ _NEIGHBOURS = {-1: 0.3, 1: 0.1, -2: 0.2, 2: 0.1}  # what came before says more t
 _ENOUGH = 40  # words from which on a message is not short
 _BEST_FEW = (1.0, 0.5, 0.25, 0.125)  # what the best messages of a session count for it
 _BEHIND = 0.999  # of the score of the message that a neighbour came along with
+_WEAK = 0.13  # of a match by words: below it, what was looked for is hardly here
+_OUTSTANDING = 0.25  # of the way from the middle of the pool to the same meaning
 _FIT = 20.0  # of full text at which a match is half certain
 
+Key = TypeVar("Key")
 Order = Mapping[str, Sequence[str]]  # the messages of a session that have a text, in order
 
 
@@ -37,6 +41,7 @@ class Scored:
     own: float  # 0 to 1: arms and coverage together, against the rest of the pool
     around: float = 0.0  # what neighbours, session and length add
     score: float = 0.0
+    words_match: float = 0.0
     match: float = 0.0
 
 
@@ -58,18 +63,21 @@ def ranked(pool: Sequence[Candidate], order: Order, sought: Sought) -> list[Scor
     total = sum(sought.weights) or 1.0
     places = {(session, id): at for session, ids in order.items() for at, id in enumerate(ids)}
     covered = {each.key: _covered(each, cut, places, order, sought, total) for each in pool}
-    arms = [_scaled({each.key: each.arms.get(arm, 0.0) for each in pool}) for arm in _arms(pool)]
+    full_text = _scaled({each.key: each.arms.get(FULL_TEXT, 0.0) for each in pool})
+    others = [_of_arm(arm, pool) for arm in _arms(pool)]
     coverage = _scaled({(*key, at): share for key, shares in covered.items() for at, share in enumerate(shares)})
     found = []
     for each in pool:
         shares = covered[each.key]
         best = max(range(len(shares)), key=lambda at: (shares[at], -at))
-        own = sum(arm[each.key] for arm in arms) + coverage[(*each.key, best)]
+        by_words = (full_text[each.key] + coverage[(*each.key, best)]) / 2
+        own = by_words + sum(arm.get(each.key, 0.0) for arm in others)
         found.append(Scored(each, cut[each.key][best], shares[best], own))
     _add_surroundings(found, surroundings_count(pool), places, order)
     _put_behind(found)
     for scored in found:
-        scored.match = scored.covered * _certain(scored.candidate)
+        scored.words_match = _words_match(scored)
+        scored.match = _match(scored)
     return sorted(found, key=lambda scored: (-scored.score, scored.candidate.key))
 
 
@@ -95,13 +103,36 @@ def session_scores(found: Sequence[Scored]) -> dict[str, float]:
 
 
 def _arms(pool: Sequence[Candidate]) -> list[str]:
-    return sorted({arm for each in pool for arm in each.arms})
+    """Return the arms beside full text that found something."""
+    return sorted({arm for each in pool for arm in each.arms} - {FULL_TEXT})
 
 
-def _certain(candidate: Candidate) -> float:
-    """Return how far the arms make a match certain: full text alone never does wholly."""
-    fit = max(candidate.arms.values(), default=0.0)
-    return fit / (fit + _FIT)
+def _of_arm(arm: str, pool: Sequence[Candidate]) -> dict[tuple[str, str], float]:
+    """Return what an arm says of those that it knows, scaled to them: what it does not know, it says nothing of."""
+    return _scaled({each.key: each.arms[arm] for each in pool if arm in each.arms})
+
+
+def _words_match(scored: Scored) -> float:
+    """Return how well the words of a message match: full text never makes a match wholly certain."""
+    fit = scored.candidate.arms.get(FULL_TEXT, 0.0)
+    return scored.covered * fit / (fit + _FIT)
+
+
+def _match(scored: Scored) -> float:
+    """Return how well a message matches, whatever else was found: by its words, and by its meaning if it is known."""
+    others = [max(0.0, value) for arm, value in scored.candidate.arms.items() if arm != FULL_TEXT]
+    return (scored.words_match + sum(others)) / (1 + len(others))
+
+
+def is_weak(found: Sequence[Scored]) -> bool:
+    """Tell whether even the best match is weak: few of the words are met, and no meaning stands out from the rest.
+
+    How near vectors are depends on the model, so a meaning is compared with the others of the pool.
+    """
+    if not found or max(scored.words_match for scored in found) >= _WEAK:
+        return False
+    others = [value for scored in found for arm, value in scored.candidate.arms.items() if arm != FULL_TEXT]
+    return not others or (max(others) - median(others)) < _OUTSTANDING * (1 - median(others))
 
 
 def _covered(
@@ -131,9 +162,7 @@ def _beside(
     return found.get((key[0], ids[at]), []) if key in places and 0 <= at < len(ids) else []
 
 
-def _scaled(
-    values: dict[tuple[str, ...] | tuple[str, str, int], float],
-) -> dict[tuple[str, ...] | tuple[str, str, int], float]:
+def _scaled(values: dict[Key, float]) -> dict[Key, float]:
     """Return values on a scale from 0, for the least of the pool, to 1."""
     least, most = min(values.values()), max(values.values())
     if most <= least:

@@ -128,6 +128,12 @@ class Pinned:
         self._doing = f"reading `{table.name}`"
         self._handle = with_retries(self._doing, lambda: handle.checkout_version(self.version))
 
+    @property
+    def names(self) -> list[str]:
+        """The columns that the table has at this version."""
+        names: list[str] = self._handle.schema.names
+        return names
+
     def rows(self, columns: Sequence[str], where: str | None = None, **limits: Any) -> pa.Table:
         """Return the rows that fit; `limits` are those of `scan`."""
         return with_retries(self._doing, lambda: scan(self._handle, columns, where, **limits).to_table())

@@ -16,7 +16,7 @@ import pond
 from pond.config.load import load
 from pond.model.json_text import JsonObject
 from pond.operations.service import Service
-from pond.operations.sync import UPDATE_INDEXES, SyncRequest, sync
+from pond.operations.sync import EMBED, UPDATE_INDEXES, SyncRequest, sync
 
 if TYPE_CHECKING:
     from pond.types import Event, SearchFilters
@@ -47,8 +47,11 @@ class Chat:
 
 
 def indexed(place: Path) -> pond.Lake:
-    """Return the lake there with its indexes up to date."""
-    sync(Service(load({"lake": str(place)})), SyncRequest(only=UPDATE_INDEXES))
+    """Return the lake there with its indexes up to date, and embedded where the settings name a model."""
+    settings = load({"lake": str(place)})
+    if settings.embed.model is not None:
+        sync(Service(settings), SyncRequest(only=EMBED))
+    sync(Service(settings), SyncRequest(only=UPDATE_INDEXES))
     return pond.Lake(place)
 
 

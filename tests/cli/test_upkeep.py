@@ -62,7 +62,7 @@ def test_status_for_a_person(place: Path) -> None:
         "last ingest  2027-01-15T08:00:00.000Z",
     ]
     assert [line.split()[0] for line in lines[5:10]] == ["size", "sessions", "messages", "parts", "ledger"]
-    assert "3 of 3 indexes lack up to 9 rows" in lines[6]
+    assert "4 of 4 indexes lack up to 9 rows" in lines[6]
     pond("optimize", "--lake", place)
     assert "lack" not in pond("status", "--lake", place).out.decode()
 

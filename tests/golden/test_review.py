@@ -244,33 +244,33 @@ def test_line_ends_are_not_content(repository: Repository) -> None:
 def test_an_unknown_revision_is_refused(repository: Repository, base: str) -> None:
     repository.commit({GOLDEN: canonical(*TOUR)})
     done = pond("golden", "--base", base, cwd=repository.path)
-    assert _refused(done) == (2, b"", ["golden-unknown-base"])
+    assert _refused(done) == (2, b"", ["git-unknown-revision"])
     assert f"git knows no revision `{base}`" in done.err
 
 
 def test_a_repository_without_a_commit_is_refused(repository: Repository) -> None:
     repository.write({GOLDEN: canonical(*TOUR)})
-    assert _refused(pond("golden", cwd=repository.path)) == (2, b"", ["golden-unknown-base"])
+    assert _refused(pond("golden", cwd=repository.path)) == (2, b"", ["git-unknown-revision"])
 
 
 def test_contents_git_does_not_have_are_refused(repository: Repository) -> None:
     repository.commit({GOLDEN: canonical(*TOUR)})
     blob = repository.git("rev-parse", f"HEAD:golden/{GOLDEN}")
     (repository.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    assert _refused(pond("golden", cwd=repository.path)) == (2, b"", ["golden-unknown-base"])
+    assert _refused(pond("golden", cwd=repository.path)) == (2, b"", ["git-unknown-revision"])
 
 
 def test_outside_a_checkout_it_is_refused(repository: Repository, tmp_path: Path) -> None:
     (tmp_path / "golden").mkdir()
     done = pond("golden", cwd=tmp_path)
-    assert _refused(done) == (2, b"", ["golden-no-checkout"])
+    assert _refused(done) == (2, b"", ["git-no-checkout"])
     assert "not a git repository" in done.err
 
 
 def test_without_git_it_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     done = pond("golden", cwd=tmp_path)
-    assert _refused(done) == (2, b"", ["golden-no-checkout"])
+    assert _refused(done) == (2, b"", ["git-no-checkout"])
     assert "git cannot be started" in done.err
 
 

@@ -86,6 +86,14 @@ def test_a_wheel_carries_the_package_and_nothing_else(wheel: Path) -> None:
     assert not [name for name in names if "/fixtures/" in name]
 
 
+def test_a_wheel_carries_what_is_published_now_and_not_what_was(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    folder = ROOT / "schema/bundle"
+    bundle = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert {f"pond/schema/bundle/{name}" for name in bundle} <= set(names)
+    assert not [name for name in names if "/published/" in name]
+
+
 def test_a_source_archive_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     archive = _build("sdist", ROOT, tmp_path / "sdist")
     with tarfile.open(archive) as opened:

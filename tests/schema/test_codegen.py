@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from codegen import __main__ as command
 from codegen import emit_cli, emit_types
 from codegen.emit_docs import errors_page, types_page
-from codegen.emit_schema import canonical_bundle, wire_bundle
+from codegen.emit_schema import canonical_bundle, version_folder, wire_bundle
 from codegen.metamodel import ObjectType, UnionType, read_model
 from codegen.output import MARK, REFERENCE
 from pond.diagnostics.codes import Code
@@ -54,8 +54,8 @@ def test_a_second_run_gives_the_same_text(targets: dict[Path, str], monkeypatch:
 
 
 def test_every_file_opens_with_the_command(targets: dict[Path, str]) -> None:
-    bundles = {REFERENCE / "schema" / f"{name}.bundle.json" for name in ("canonical", "wire")}
-    assert bundles | {TYPES, TYPES_PAGE, REFERENCE / "errors.md"} <= set(targets)
+    bundle = {version_folder() / name for name in ("canonical.schema.json", "wire.schema.json", "openapi.json")}
+    assert bundle | {TYPES, TYPES_PAGE, REFERENCE / "errors.md"} <= set(targets)
     assert [path for path, text in targets.items() if MARK not in "".join(text.splitlines()[:2])] == []
 
 

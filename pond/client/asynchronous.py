@@ -1,0 +1,130 @@
+"""The client for programs that run an event loop."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+from pond.client._operations import AsyncOperations, Operation
+from pond.client.errors import ServerError, Unreachable
+from pond.client.exchange import Reply, Sent, Server, call, conversation, envelope, refuse, value_of
+from pond.client.retrying import DEFAULT, Retries
+from pond.client.streaming import Stream, StreamedEvent
+
+if TYPE_CHECKING:  # takes a while to import, so that it waits for the first client
+    import httpx2
+
+
+class AsyncClient(AsyncOperations):
+    """A pond server, at a URL or behind a socket file. Tasks may share it.
+
+    `http` sends the requests in place of a connection of its own, for proxies and certificates; it stays open.
+    """
+
+    def __init__(
+        self,
+        url: str = "http://localhost",
+        *,
+        socket: str | None = None,
+        namespace: str | None = None,
+        token: str | None = None,
+        timeout: float = 60.0,
+        retries: Retries = DEFAULT,
+        http: httpx2.AsyncClient | None = None,
+    ) -> None:
+        import httpx2
+
+        transport = httpx2.AsyncHTTPTransport(uds=socket) if socket else None
+        self._http = http or httpx2.AsyncClient(timeout=timeout, transport=transport)
+        self._owned, self._broken = http is None, httpx2.TransportError
+        self._server, self._timeout = Server(url.rstrip("/"), token), timeout
+        self._namespace, self._retries = namespace, retries
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._owned:
+            await self._http.aclose()
+
+    async def __aenter__(self) -> AsyncClient:
+        """Return the client; it is closed in the end."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def blob(self, sha256: str) -> bytes:
+        """Return the payload that an event refers to as `pond://blob/<sha256>`."""
+        return (await self._talk(Sent("GET", f"/v1/blobs/{sha256}", envelope(self._namespace)))).content
+
+    async def events(
+        self, session: str, *, after: str | None = None, payloads: Literal["inline", "reference"] | None = None
+    ) -> AsyncGenerator[StreamedEvent, None]:
+        """Yield the events of a session, then new ones as they come; a stream that breaks off is taken up again.
+
+        after: The id of an event: those that follow it are yielded.
+
+        payloads: `reference` gives the content of files as `pond://blob/<sha256>`, for `blob`.
+        """
+        stream, tried = Stream(session, after, payloads, self._namespace), 0
+        while True:
+            tried += 1
+            try:
+                async with self._streaming(stream.request()) as chunks:
+                    async for chunk in chunks:
+                        tried = 1
+                        for event in stream.feed(chunk):
+                            yield event
+                raise Unreachable("the stream broke off", retry=True)
+            except (ServerError, Unreachable) as error:
+                pause = self._retries.pause(error, tried)
+                if pause is None:
+                    raise
+            await _sleep(pause)
+
+    async def _call(self, operation: Operation, request: dict[str, Any]) -> Any:
+        return value_of(await self._talk(call(operation, request, self._namespace)))
+
+    async def _talk(self, sent: Sent) -> Reply:
+        talk = conversation(sent, self._retries)
+        step = next(talk)
+        while True:
+            try:
+                step = talk.send(await self._answered(step))
+            except StopIteration as end:
+                found: Reply = end.value
+                return found
+            except self._broken as error:
+                step = talk.throw(self._server.unreachable(error))
+
+    async def _answered(self, step: Sent | float) -> Reply | None:
+        if isinstance(step, float):
+            await _sleep(step)
+            return None
+        found = await self._http.send(self._request(step))
+        return Reply(found.status_code, found.headers, found.content)
+
+    @asynccontextmanager
+    async def _streaming(self, sent: Sent) -> AsyncIterator[AsyncIterator[bytes]]:
+        try:
+            found = await self._http.send(self._request(sent), stream=True)
+            try:
+                if found.status_code != 200:
+                    refuse(Reply(found.status_code, found.headers, await found.aread()))
+                yield found.aiter_bytes()
+            finally:
+                await found.aclose()
+        except self._broken as error:
+            raise self._server.unreachable(error) from None
+
+    def _request(self, sent: Sent) -> httpx2.Request:
+        url, headers, timeout = self._server.url + sent.path, self._server.headers(sent), sent.timeout or self._timeout
+        return self._http.build_request(
+            sent.method, url, params=sent.params, headers=headers, content=sent.content, timeout=timeout
+        )
+
+
+async def _sleep(seconds: float) -> None:
+    import asyncio  # brings ssl: whoever has an event loop has it already
+
+    await asyncio.sleep(seconds)

@@ -1,0 +1,126 @@
+"""Search by words and by meaning together: what other words hide is found, and what words find is not lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import pond
+from pond.config.settings import Embed, Settings
+from pond.embed import embedder
+from pond.embed.model import Model
+from pond.lake.embedding import embed
+from pond.operations.envelope import PROTOCOL
+from pond.operations.failing import RequestError
+from pond.operations.search import search
+from pond.operations.service import Service
+from pond.types import SearchRequest, SearchResponse
+from tests.embed.fetch import MODELS, NAME
+from tests.embed.lakes import far, store_at
+from tests.embed.real import minilm_model
+from tests.embed.server import Endpoint
+from tests.search.test_search import events
+
+SAID = {
+    "login": [
+        ("user", "People are thrown out while they fill in the form."),
+        ("assistant", "The cookie expires after ten minutes. I now renew it at every request."),
+    ],
+    "bread": [
+        ("user", "How long does the dough have to rise?"),
+        ("assistant", "Two hours in a warm room, then fold it and bake at 230 degrees."),
+    ],
+    "names": [
+        ("user", "Rename merge_insert to upsert_rows everywhere."),
+        ("assistant", "Done: merge_insert is gone, upsert_rows has the same parameters."),
+    ],
+}
+ANOTHER_WORD = "visitors lose access before submitting"  # shares no word with what answers it
+
+
+def filled(place: Path) -> Path:
+    lake = pond.Lake(place)
+    assert not lake.ingest_events(events(SAID))["rejected"]
+    return place
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake whose messages are embedded by the small real model."""
+    place = filled(tmp_path_factory.mktemp("hybrid") / "lake")
+    assert embed(store_at(place), minilm_model(), threads=1).embedded == 6
+    return place
+
+
+def asked(place: Path, query: str, settings: Embed | None = None, **more: Any) -> SearchResponse:
+    settings = settings or Embed(model=NAME, models=str(MODELS))
+    request = {"protocol_version": PROTOCOL, "query": query, **more}
+    return search(Service(Settings(str(place), embed=settings)), cast("SearchRequest", request))
+
+
+def best(found: SearchResponse) -> str:
+    return found["hits"][0]["message_id"]
+
+
+def test_meaning_finds_what_other_words_hide(place: Path) -> None:
+    words = asked(place, ANOTHER_WORD, Embed())
+    assert words["searched_by"] == ["words"]
+    assert words["hits"] == []
+    both = asked(place, ANOTHER_WORD)
+    assert (both["searched_by"], best(both)) == (["words", "meaning"], "login-0")
+
+
+@pytest.mark.parametrize(("query", "message"), [("upsert_rows parameters", "names-1"), ("230 degrees", "bread-1")])
+def test_words_are_not_lost_by_meaning(place: Path, query: str, message: str) -> None:
+    assert best(asked(place, query)) == message == best(asked(place, query, Embed()))
+
+
+def test_an_exact_phrase_holds_for_both_arms(place: Path) -> None:
+    found = asked(place, '"the dough" baking time')
+    assert {hit["message_id"] for hit in found["hits"]} == {"bread-0"}
+
+
+@pytest.mark.rule("search-prefilter-pushdown")
+def test_a_filter_comes_before_the_nearest(place: Path) -> None:
+    found = asked(place, ANOTHER_WORD, filters={"role": "assistant"})
+    assert best(found) == "login-1"
+    assert {hit["role"] for hit in found["hits"]} == {"assistant"}
+
+
+def test_like_finds_the_nearest_without_a_model(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(model: Model) -> None:
+        raise AssertionError("a model was opened")
+
+    monkeypatch.setattr(embedder, "opened", fail)
+    found = asked(place, "", like={"session_id": "names", "message_id": "names-0"})
+    assert found["searched_by"] == ["meaning"]
+    assert best(found) == "names-1"
+    assert "names-0" not in {hit["message_id"] for hit in found["hits"]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"), [(Embed(), "login-0"), (Embed(model=NAME, models=str(MODELS)), "no-such-message")]
+)
+def test_like_needs_a_vector(place: Path, settings: Embed, message: str) -> None:
+    with pytest.raises(RequestError) as raised:
+        asked(place, "", settings, like={"session_id": "login", "message_id": message})
+    assert raised.value.details["reason"] == "not-embedded"
+
+
+@pytest.mark.parametrize("mode", ["nan", "other-dimensions", "forbidden"])
+def test_full_text_answers_where_the_model_fails(tmp_path: Path, server: Endpoint, mode: str) -> None:
+    place = filled(tmp_path / "lake")
+    assert embed(store_at(place), far(server), threads=1).embedded == 6
+    settings = Embed(model="far", endpoint=server.url, timeout=10)
+    assert "meaning" in asked(place, "dough", settings)["searched_by"]
+    server.mode = mode
+    embedder.opened.cache_clear()
+    found = asked(place, "dough", settings)
+    assert (found["searched_by"], best(found)) == (["words"], "bread-0")
+    assert "far" in found["notice"] or server.url in found["notice"]
+
+
+def test_without_words_or_meaning_the_newest_come_first(place: Path) -> None:
+    assert asked(place, "", filters={"role": "user"})["searched_by"] == ["time"]
