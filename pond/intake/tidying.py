@@ -23,4 +23,11 @@ def tidy(store: Store, *, thoroughly: bool = True) -> None:
             index.unindexed > _UNINDEXED for index in upkeep.health(store, table, sizes=False).indexes
         ):
             upkeep.fold_indexes(store, table)
-        upkeep.compact(store, table, beyond=_FRAGMENTS, rows=_ROWS)
+    put_together(store)
+
+
+def put_together(store: Store) -> None:
+    """Put the small files together that commits have left: cheap, and every read and commit pays for each of them."""
+    for table in TABLES:
+        if store.existing(table) is not None:
+            upkeep.compact(store, table, beyond=_FRAGMENTS, rows=_ROWS)

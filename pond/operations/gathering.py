@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pond.diagnostics.failures import Failure
@@ -19,10 +21,11 @@ if TYPE_CHECKING:  # Lance is loaded by whoever stores first
 
 THREADS = 4  # namespaces that are written at the same moment
 _MOST_WAITING = 200_000  # events that may wait for one namespace
-_TIDY_EVERY = 3.0  # seconds, while events keep coming, or
-_SHARE = 8  # times as long as it took
+_TIDY_EVERY = 5.0  # seconds, while events keep coming, or
+_SHARE = 16  # times as long as it took
+_COMMITS = 12  # after which small files are put together
 _QUIET = 1.0  # seconds without a request, after which tables are tidied
-_LONGEST_WAIT = 0.25  # seconds, and never longer than the last commit took
+_LONGEST_WAIT = 0.25  # seconds, and never longer than two commits take
 _THOROUGHLY_EVERY = 60.0  # seconds
 
 
@@ -37,7 +40,8 @@ class _Queue:
     thorough: float = field(default_factory=time.monotonic)
     pause: float = _TIDY_EVERY
     known: Present | None = None
-    together: int = 0  # requests that the last commit was for
+    commits: int = 0  # since small files were put together
+    together: int = 0  # requests that were under way when the last commit ended
     patience: float = 0.0  # seconds to wait for as many again
 
 
@@ -96,6 +100,8 @@ class Gathering:
             self._threads.submit(self._work, namespace, queue)
 
     def _work(self, namespace: str | None, queue: _Queue) -> None:
+        from pond.intake.tidying import put_together, tidy
+
         while True:
             with self._lock:
                 # Those who were answered just now send their next request in a moment: together they cost one commit.
@@ -113,12 +119,16 @@ class Gathering:
             if taken:
                 begun = time.monotonic()
                 self._store(namespace, queue, taken)
-                queue.together, queue.untidy = len(taken), True
-                queue.patience = min(_LONGEST_WAIT, time.monotonic() - begun) if len(taken) > 1 else 0.0
+                queue.untidy, queue.commits = True, queue.commits + 1
+                queue.patience = min(_LONGEST_WAIT, 2 * (time.monotonic() - begun)) if queue.together > 1 else 0.0
+            if queue.commits >= _COMMITS and not due:
+                queue.commits = 0
+                self._upkeep(namespace, put_together)
             if due:
                 begun = time.monotonic()
                 thoroughly = not taken or begun > queue.thorough + _THOROUGHLY_EVERY
-                self._tidy(namespace, thoroughly=thoroughly)
+                self._upkeep(namespace, partial(tidy, thoroughly=thoroughly))
+                queue.commits = 0
                 queue.tidied = time.monotonic()
                 # Who stores comes first: tidying takes a small part of the time.
                 queue.thorough = queue.tidied if thoroughly else queue.thorough
@@ -134,6 +144,7 @@ class Gathering:
             store_events(self._prepared(namespace), [sent for sent, _ in taken], queue.known)
             self._service.wrote(namespace)
             self.commits += 1
+            queue.together = len(taken) + len(queue.waiting)
         except BaseException as error:
             for _, done in taken:
                 done.set_exception(error)
@@ -151,11 +162,10 @@ class Gathering:
             prepare(store)
         return store
 
-    def _tidy(self, namespace: str | None, *, thoroughly: bool) -> None:
-        from pond.intake.tidying import tidy
+    def _upkeep(self, namespace: str | None, work: Callable[[Store], None]) -> None:
         from pond.substrate.signals import LakeError
 
         try:
-            tidy(self._service.writing(namespace), thoroughly=thoroughly)
+            work(self._service.writing(namespace))
         except (LakeError, RequestError):
             return  # nobody waits for it; what is left is done the next time

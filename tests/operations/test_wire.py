@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+import pond
 from codegen.emit_schema import wire_bundle
 from pond.config.settings import Settings
 from pond.diagnostics.codes import CODES
@@ -21,8 +22,10 @@ from pond.operations.failing import RequestError, error_of, failure_of
 from pond.operations.get import get
 from pond.operations.ingest import MOST_EVENTS, events_of, ingest_events
 from pond.operations.listing import list_sessions
+from pond.operations.search import search
 from pond.operations.service import Service
 from pond.operations.stats import stats
+from tests.lake.build import TOURS
 from tests.operations import invented
 
 
@@ -267,3 +270,34 @@ def test_one_place_decides_which_tables_a_namespace_means(tmp_path: Path, servic
     assert [each["id"] for each in _list(service, namespace="ada")["sessions"]] == ["hers"]
     assert [each["id"] for each in _list(ada)["sessions"]] == ["hers"]
     assert [each["id"] for each in _list(service)["sessions"]] == ["oak"]
+
+
+def test_a_session_may_come_in_pieces(tmp_path: Path) -> None:
+    service = Service(Settings(lake=str(tmp_path / "lake")))
+    events = _events("ash", ["the lamp", "of the lighthouse"])
+    for event in events:
+        (done,) = _ingest(service, [event])["sessions"]
+        assert (done["stored"], done["rejected"]) == (1, 0)
+    found = _get(service, session_id="ash", response_mode="verbatim")
+    assert [part["text"] for message in found["messages"] for part in message["content"]] == [
+        "the lamp",
+        "of the lighthouse",
+    ]
+    hits = search(service, {"protocol_version": 1, "query": "lighthouse"})["hits"]
+    assert hits[0]["message_id"] == "ash-1"
+    late = _ingest(service, [invented.part(events[1], 1, "text", text="too late")])
+    assert late["rejected"][0]["error"]["details"]["reason"] == "broken-event"
+
+
+@pytest.mark.parametrize("fixture", TOURS, ids=lambda path: path.parts[-3])
+def test_what_came_as_events_is_restored_as_it_was(fixture: Path, tmp_path: Path) -> None:
+    (source,) = fixture.rglob("*.jsonl")
+    with pond.Lake(tmp_path / "lake") as lake:
+        events = list(pond.read(source))
+        for begin in range(0, len(events), 7):
+            assert not lake.ingest_events(events[begin : begin + 7])["rejected"]
+        made, report = lake.restore(output=tmp_path / "out", everything=True)
+        assert (len(made), report.errors) == (1, 0)
+    (restored,) = (tmp_path / "out").rglob("*.jsonl")
+    lines = [[json.loads(line) for line in file.read_text().splitlines()] for file in (source, restored)]
+    assert lines[0] == lines[1]
