@@ -123,6 +123,22 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
+class Pods:
+    """`[pods]`: the state of named agents, which lies beside the lake and never in it."""
+
+    root: str | None = field(
+        default=None,
+        metadata=_about(
+            Folder(), "Where the records of pods are; `--root` says it for one command.", "$XDG_DATA_HOME/pond/pods"
+        ),
+    )
+    probe_seconds: float = field(
+        default=0.5,
+        metadata=_about(Number(0, 60), "Seconds a child has to answer before a restore calls it unreachable."),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What holds for one run, and for each setting where its value came from."""
 
@@ -143,6 +159,7 @@ class Settings:
     sql: Sql = field(default_factory=Sql)
     embed: Embed = field(default_factory=Embed)
     search: Search = field(default_factory=Search)
+    pods: Pods = field(default_factory=Pods)
     sources: dict[str, str] = field(default_factory=dict)
 
 

@@ -35,6 +35,8 @@ def test_every_setting_is_listed_in_order_of_declaration(home: Home) -> None:
         "search.index_from": "100000",
         "search.nprobes": "16",
         "search.refine_factor": "2",
+        "pods.root": "$XDG_DATA_HOME/pond/pods",
+        "pods.probe_seconds": "0.5",
     }
 
 

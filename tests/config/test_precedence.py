@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pond.config.settings import SETTINGS, Embed, Ingest, Search, Settings, Sql, Sync
+from pond.config.settings import SETTINGS, Embed, Ingest, Pods, Search, Settings, Sql, Sync
 from tests.config.home import Home
 
 FULL = """\
@@ -52,6 +52,10 @@ models = "models"
 index_from = 1000
 nprobes = 4
 refine_factor = 9
+
+[pods]
+root = "agents"
+probe_seconds = 2
 """
 
 
@@ -60,6 +64,7 @@ def test_nothing_needs_to_be_set(home: Home) -> None:
     expected = Settings(lake=f"{home.path}/.local/share/pond/lake", sources=settings.sources)
     assert settings == expected
     assert (settings.sync, settings.ingest, settings.sql) == (Sync(None, (), 2.0), Ingest(20_000), Sql(30.0, 1024))
+    assert settings.pods == Pods(None, 0.5)
     assert (settings.namespace, settings.storage) == (None, {})
     assert settings.sources == {each.name: "default" for each in SETTINGS.values()}
 
@@ -89,6 +94,7 @@ def test_the_file_beats_the_default(home: Home) -> None:
             f"{home.file.parent}/models",
         ),
         search=Search(1000, 4, 9),
+        pods=Pods(f"{home.file.parent}/agents", 2.0),
         sources={
             "lake": "pond.toml:1",
             "namespace": "pond.toml:2",
@@ -103,6 +109,8 @@ def test_the_file_beats_the_default(home: Home) -> None:
             "sql.memory_mb": "pond.toml:22",
             **{f"embed.{each.name}": f"pond.toml:{line}" for line, each in enumerate(fields(Embed), 25)},
             **{f"search.{each.name}": f"pond.toml:{line}" for line, each in enumerate(fields(Search), 39)},
+            "pods.root": "pond.toml:44",
+            "pods.probe_seconds": "pond.toml:45",
         },
     )
     assert type(settings.sync.interval) is float
@@ -134,6 +142,8 @@ VARIABLES: dict[str, tuple[str, str, Any]] = {
     "POND_SEARCH_INDEX_FROM": ("search.index_from", "256", 256),
     "POND_SEARCH_NPROBES": ("search.nprobes", "1", 1),
     "POND_SEARCH_REFINE_FACTOR": ("search.refine_factor", "1", 1),
+    "POND_PODS_ROOT": ("pods.root", "/srv/pods", "/srv/pods"),
+    "POND_PODS_PROBE_SECONDS": ("pods.probe_seconds", "1.5", 1.5),
 }
 
 
