@@ -357,14 +357,14 @@ class Pod(TypedDict):
 
 
 class PodListRequest(TypedDict, closed=True):
-    """Asks which pods there are. Sent to `GET /v1/pods`."""
+    """Asks which pods there are."""
 
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]
 
 
 class PodGetRequest(TypedDict, closed=True):
-    """Asks for a pod. Sent to `GET /v1/pods/{name}`."""
+    """Asks for a pod."""
 
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]
@@ -456,7 +456,7 @@ class SetManifestChange(TypedDict, closed=True):
 
 
 class PodRemoveRequest(TypedDict, closed=True):
-    """Removes a pod's record. Its sessions and its children's records stay. Sent to `DELETE /v1/pods/{name}`."""
+    """Removes a pod's record. Its sessions and its children's records stay."""
 
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]
@@ -471,7 +471,7 @@ class PodRemoveResponse(TypedDict):
 
 
 class PodRestoreRequest(TypedDict, closed=True):
-    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on. Sent to `POST /v1/pods/{name}/restore`."""
+    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on."""
 
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]
@@ -874,7 +874,7 @@ class ErrorResponse(TypedDict):
 
 
 class PodChangeRequest(TypedDict, closed=True):
-    """Changes one aspect of a pod and leaves all others alone. Sent to `POST /v1/pods/{name}`. Whatever sets or adds something makes the pod where there is none."""
+    """Changes one aspect of a pod and leaves all others alone. Whatever sets or adds something makes the pod where there is none."""
 
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]

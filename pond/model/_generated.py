@@ -924,7 +924,7 @@ class Pod(Strict):
 
 
 class PodListRequest(Strict):
-    """Asks which pods there are. Sent to `GET /v1/pods`."""
+    """Asks which pods there are."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -940,7 +940,7 @@ class PodListRequest(Strict):
 
 
 class PodGetRequest(Strict):
-    """Asks for a pod. Sent to `GET /v1/pods/{name}`."""
+    """Asks for a pod."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -1077,7 +1077,7 @@ class SetManifestChange(Strict):
 
 
 class PodRemoveRequest(Strict):
-    """Removes a pod's record. Its sessions and its children's records stay. Sent to `DELETE /v1/pods/{name}`."""
+    """Removes a pod's record. Its sessions and its children's records stay."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -1104,7 +1104,7 @@ class PodRemoveResponse(Strict):
 
 
 class PodRestoreRequest(Strict):
-    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on. Sent to `POST /v1/pods/{name}/restore`."""
+    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -2042,7 +2042,7 @@ class ErrorResponse(Strict):
 
 
 class PodChangeRequest(Strict):
-    """Changes one aspect of a pod and leaves all others alone. Sent to `POST /v1/pods/{name}`. Whatever sets or adds something makes the pod where there is none."""
+    """Changes one aspect of a pod and leaves all others alone. Whatever sets or adds something makes the pod where there is none."""
 
     model_config = ConfigDict(
         extra="forbid",

@@ -1150,7 +1150,7 @@ export interface Pod {
   manifest?: JsonValue;
 }
 
-/** Asks which pods there are. Sent to `GET /v1/pods`. */
+/** Asks which pods there are. */
 export interface PodListRequest {
   /** The protocol version the request is written for. */
   protocol_version: ProtocolVersion;
@@ -1180,7 +1180,7 @@ export interface PodListResponse {
   pods: readonly PodEntry[];
 }
 
-/** Asks for a pod. Sent to `GET /v1/pods/{name}`. */
+/** Asks for a pod. */
 export interface PodGetRequest {
   /** The protocol version the request is written for. */
   protocol_version: ProtocolVersion;
@@ -1196,7 +1196,7 @@ export interface PodResponse {
   pod: Pod;
 }
 
-/** Changes one aspect of a pod and leaves all others alone. Sent to `POST /v1/pods/{name}`. Whatever sets or adds something makes the pod where there is none. */
+/** Changes one aspect of a pod and leaves all others alone. Whatever sets or adds something makes the pod where there is none. */
 export interface PodChangeRequest {
   /** The protocol version the request is written for. */
   protocol_version: ProtocolVersion;
@@ -1301,7 +1301,7 @@ export interface SetManifestChange {
   manifest: JsonValue;
 }
 
-/** Removes a pod's record. Its sessions and its children's records stay. Sent to `DELETE /v1/pods/{name}`. */
+/** Removes a pod's record. Its sessions and its children's records stay. */
 export interface PodRemoveRequest {
   /** The protocol version the request is written for. */
   protocol_version: ProtocolVersion;
@@ -1319,7 +1319,7 @@ export interface PodRemoveResponse {
   removed: boolean;
 }
 
-/** Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on. Sent to `POST /v1/pods/{name}/restore`. */
+/** Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on. */
 export interface PodRestoreRequest {
   /** The protocol version the request is written for. */
   protocol_version: ProtocolVersion;
