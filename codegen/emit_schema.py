@@ -10,6 +10,7 @@ from codegen.output import BUNDLE, MARK, ROOT
 
 CANONICAL = Path("schema/canonical.schema.json")
 WIRE = Path("schema/wire.schema.json")
+PODS = Path("schema/pods.schema.json")
 TAGS_OF = "x-tags-of"  # an enumeration of what tells the members of a union apart, which are listed there alone
 
 
@@ -32,18 +33,21 @@ def canonical_bundle() -> Json:
 
 
 def wire_bundle() -> Json:
-    """Return the wire schema with the canonical definitions beside its own, every reference local."""
-    wire, canonical = _load(WIRE), _load(CANONICAL)
-    shared = wire["$defs"].keys() & canonical["$defs"].keys()
-    if shared:
-        raise ValueError(f"defined by both schemas: {', '.join(sorted(shared))}")
-    bundle = {**wire, "$defs": {**canonical["$defs"], **wire["$defs"]}}
+    """Return the wire schema with the definitions of the others beside its own, every reference local."""
+    canonical, wire, pods = _load(CANONICAL), _load(WIRE), _load(PODS)
+    definitions: dict[str, Any] = {}
+    for schema in (canonical, wire, pods):
+        if shared := schema["$defs"].keys() & definitions.keys():
+            raise ValueError(f"defined by two schemas: {', '.join(sorted(shared))}")
+        definitions |= schema["$defs"]
     foreign = canonical["$id"] + REF_PREFIX
     for body in wire["$defs"].values():
         if TAGS_OF in body:
             union = canonical["$defs"][body.pop(TAGS_OF).removeprefix(foreign)]
             body["oneOf"] = list(_tags(union, canonical["$defs"]))
-    localised = _localise(bundle, foreign)
+    localised = {**wire, "$defs": definitions}
+    for schema in (canonical, wire):
+        localised = _localise(localised, schema["$id"] + REF_PREFIX)
     assert isinstance(localised, dict)
     return localised
 

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from pond.api.files import verify as verify
     from pond.api.files import write as write
     from pond.api.lake import Lake as Lake
+    from pond.api.pods import Pods as Pods
     from pond.diagnostics.diagnostic import Diagnostic as Diagnostic
     from pond.diagnostics.diagnostic import PondError as PondError
     from pond.diagnostics.diagnostic import SourceFault as SourceFault
     from pond.diagnostics.diagnostic import UsageError as UsageError
+    from pond.operations.pods import PodError as PodError
     from pond.operations.verify import Verified as Verified
     from pond.substrate.signals import Conflict as Conflict
     from pond.substrate.signals import LakeError as LakeError
@@ -40,10 +42,12 @@ _HOMES = {
     "verify": "pond.api.files",
     "write": "pond.api.files",
     "Lake": "pond.api.lake",
+    "Pods": "pond.api.pods",
     "Diagnostic": "pond.diagnostics.diagnostic",
     "PondError": "pond.diagnostics.diagnostic",
     "SourceFault": "pond.diagnostics.diagnostic",
     "UsageError": "pond.diagnostics.diagnostic",
+    "PodError": "pond.operations.pods",
     "Verified": "pond.operations.verify",
     "Conflict": "pond.substrate.signals",
     "LakeError": "pond.substrate.signals",

@@ -276,6 +276,215 @@ ErrorCode: TypeAlias = Literal[
 ]
 
 
+PodName: TypeAlias = str
+
+
+SegmentId: TypeAlias = str
+
+
+class PodPointer(TypedDict):
+    """Where the agent's history is. Without `segment_id` it is pending: the session is reserved, and its first segment is not written yet."""
+
+    session_id: SessionId
+    segment_id: NotRequired[SegmentId]
+
+
+class PodWorkspace(TypedDict):
+    """Where the agent works."""
+
+    root: NotRequired[str]
+    id: NotRequired[str]
+
+
+ScopePermission: TypeAlias = Literal["read", "write"]
+
+
+class PodScope(TypedDict):
+    """Access to a part of the file system that a parent delegated to a child."""
+
+    target: str
+    permission: ScopePermission
+    recursive: bool
+
+
+class PodChild(TypedDict):
+    """A child that the agent spawned and that has not been reclaimed."""
+
+    name: PodName
+    scopes: list[PodScope]
+    socket_path: NotRequired[str]
+    callback_address: NotRequired[str]
+
+
+ReclaimReason: TypeAlias = Literal["missing", "stopped", "unreachable", "requested"]
+
+
+class ReclaimedChild(TypedDict):
+    """A child as it was when it was reclaimed."""
+
+    name: PodName
+    scopes: list[PodScope]
+    reason: ReclaimReason
+    socket_path: NotRequired[str]
+    callback_address: NotRequired[str]
+
+
+ReclaimId: TypeAlias = str
+
+
+class Reclaim(TypedDict):
+    """Children reclaimed together, in one write."""
+
+    id: ReclaimId
+    at: Timestamp
+    children: list[ReclaimedChild]
+    session_id: NotRequired[SessionId]
+
+
+class Pod(TypedDict):
+    """What a named agent is now. Fields that a later version adds are kept by every update."""
+
+    version: int
+    name: PodName
+    active: NotRequired[PodPointer]
+    workspace: NotRequired[PodWorkspace]
+    children: list[PodChild]
+    reclaimed: list[Reclaim]
+    notices_due: list[ReclaimId]
+    peers: list[PodName]
+    manifest: NotRequired[JsonValue]
+
+
+class PodListRequest(TypedDict, closed=True):
+    """Asks which pods there are."""
+
+    protocol_version: ProtocolVersion
+    namespace: NotRequired[Namespace]
+
+
+class PodGetRequest(TypedDict, closed=True):
+    """Asks for a pod."""
+
+    protocol_version: ProtocolVersion
+    namespace: NotRequired[Namespace]
+    name: PodName
+
+
+class PodResponse(TypedDict):
+    """A pod, as it is now stored."""
+
+    pod: Pod
+
+
+class SetActiveChange(TypedDict, closed=True):
+    """Points the pod at a segment of a session."""
+
+    op: Literal["set_active"]
+    session_id: SessionId
+    segment_id: SegmentId
+
+
+class SetPendingChange(TypedDict, closed=True):
+    """Points the pod at a session that has no segment yet."""
+
+    op: Literal["set_pending"]
+    session_id: SessionId
+
+
+class SetWorkspaceChange(TypedDict, closed=True):
+    """Says where the agent works."""
+
+    op: Literal["set_workspace"]
+    workspace: PodWorkspace
+
+
+class SetChildrenChange(TypedDict, closed=True):
+    """Replaces the outstanding children."""
+
+    op: Literal["set_children"]
+    children: list[PodChild]
+
+
+class AddChildChange(TypedDict, closed=True):
+    """Adds a child, or replaces the one with its name."""
+
+    op: Literal["add_child"]
+    child: PodChild
+
+
+class RemoveChildChange(TypedDict, closed=True):
+    """Forgets a child without a trace in the history. To take its scopes back on the record, reclaim it."""
+
+    op: Literal["remove_child"]
+    child: PodName
+
+
+class ReclaimChildrenChange(TypedDict, closed=True):
+    """Moves outstanding children to the history, in one write. A name that is not outstanding is passed over."""
+
+    op: Literal["reclaim"]
+    children: list[PodName]
+
+
+class SetPeersChange(TypedDict, closed=True):
+    """Replaces the peers."""
+
+    op: Literal["set_peers"]
+    peers: list[PodName]
+
+
+class AddPeerChange(TypedDict, closed=True):
+    """Adds a peer."""
+
+    op: Literal["add_peer"]
+    peer: PodName
+
+
+class RemovePeerChange(TypedDict, closed=True):
+    """Forgets a peer."""
+
+    op: Literal["remove_peer"]
+    peer: PodName
+
+
+class SetManifestChange(TypedDict, closed=True):
+    """Replaces the manifest."""
+
+    op: Literal["set_manifest"]
+    manifest: JsonValue
+
+
+class PodRemoveRequest(TypedDict, closed=True):
+    """Removes a pod's record. Its sessions and its children's records stay."""
+
+    protocol_version: ProtocolVersion
+    namespace: NotRequired[Namespace]
+    name: PodName
+    force: NotRequired[bool]
+
+
+class PodRemoveResponse(TypedDict):
+    """Whether there was something to remove."""
+
+    removed: bool
+
+
+class PodRestoreRequest(TypedDict, closed=True):
+    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on."""
+
+    protocol_version: ProtocolVersion
+    namespace: NotRequired[Namespace]
+    name: PodName
+
+
+class DenyRule(TypedDict):
+    """What the parent may not write while a child may. Derived from the outstanding children, never stored; the caller applies it to the scope of the manifest."""
+
+    target: str
+    recursive: bool
+    child: PodName
+
+
 PondMarks = TypedDict(
     "PondMarks",
     {
@@ -295,6 +504,7 @@ PondMarks = TypedDict(
         "project_from": NotRequired[ProjectOrigin],
         "path": NotRequired[str],
         "id": NotRequired[str],
+        "after": NotRequired[int],
     },
 )
 
@@ -423,6 +633,38 @@ class Error(TypedDict):
     code: ErrorCode
     message: str
     details: dict[str, JsonValue]
+
+
+class PodEntry(TypedDict):
+    """One pod of a list. A record that cannot be read is listed with its error and without counts."""
+
+    name: str
+    active: NotRequired[PodPointer]
+    children: NotRequired[Count]
+    peers: NotRequired[Count]
+    reclaims: NotRequired[Count]
+    error: NotRequired[Error]
+
+
+class PodListResponse(TypedDict):
+    """The pods, sorted by name."""
+
+    pods: list[PodEntry]
+
+
+PodChange: TypeAlias = (
+    SetActiveChange
+    | SetPendingChange
+    | SetWorkspaceChange
+    | SetChildrenChange
+    | AddChildChange
+    | RemoveChildChange
+    | ReclaimChildrenChange
+    | SetPeersChange
+    | AddPeerChange
+    | RemovePeerChange
+    | SetManifestChange
+)
 
 
 class Options(TypedDict):
@@ -628,6 +870,26 @@ class ErrorResponse(TypedDict):
     """The body of every response that is not a success. A body is either this or a response, never both."""
 
     error: Error
+
+
+class PodChangeRequest(TypedDict, closed=True):
+    """Changes one aspect of a pod and leaves all others alone. Whatever sets or adds something makes the pod where there is none."""
+
+    protocol_version: ProtocolVersion
+    namespace: NotRequired[Namespace]
+    name: PodName
+    change: PodChange
+
+
+class PodRestoreResponse(TypedDict):
+    """A pod that may go on."""
+
+    pod: Pod
+    session: Session
+    messages: Count
+    deny: list[DenyRule]
+    reclaims: list[Reclaim]
+    notices: list[MessageId]
 
 
 UserPart: TypeAlias = TextPart | FilePart

@@ -35,6 +35,7 @@ _WAYS: dict[str, dict[str, str]] = {
         "--force-embed": "if the model was replaced, --force-embed embeds everything anew",
         "": "if the model was replaced, `pond sync --force-embed` embeds everything anew",
     },
+    "pods-missing": {"": "`pond pod list` shows what is there"},
     "lake-missing": {"": "`pond sync` makes one from the sessions on this machine"},
 }
 _ARCHIVE = ".pond"

@@ -56,6 +56,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "import": ("pond.cli.import_", "Take the sessions of an archive into the lake, as far as they are new."),
     "erase": ("pond.cli.erase", "Erase sessions and their children for good, so that no sync brings them back."),
     "model": ("pond.cli.model", "List, add, check and remove the models that messages can be embedded with."),
+    "pod": ("pond.cli.pod", "Show and change what named agents are now, and restore them."),
     "clients": ("pond.cli.clients", "List the clients pond reads and writes, versions verified and known limits."),
     "config": ("pond.cli.config", "Show the settings that hold here, and where each comes from."),
     "golden": (

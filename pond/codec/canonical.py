@@ -14,6 +14,7 @@ from pond.model.event_shape import shaped
 from pond.model.instants import normalise
 from pond.model.json_text import EVENT_DEPTH, JsonObject, NotJson, decode
 from pond.model.marks import AS, MAP, POND, REPEAT_OF, SEQ, continues_record, marks_of
+from pond.model.notices import NOTICE, is_notice
 from pond.model.validate import Validator
 
 _KINDS = ("session", "message", "part")
@@ -204,6 +205,8 @@ class RecordMarks:
             return None
         if type(label) is not str or (self._labels and label not in self._labels):
             return f"`options.pond.as`: expected a kind of record that {self._client} has, found {label!r}"
+        if label == NOTICE and not is_notice(message):
+            return "`options.pond.after`: expected how many records stand before a message of pond's own"
         position = marks.get(SEQ, 0)
         if type(position) is not int or not 0 <= position < _MOST_RECORDS:
             return "`options.pond.seq`: expected the place of the record in its log"

@@ -16,9 +16,10 @@ from pond.lang.context import Writing
 from pond.lang.runtime import LISTED, REPEAT, Broken
 from pond.model.json_text import Json, JsonObject, encode, encode_line
 from pond.model.marks import AS, FILE, POND, REPEAT_OF
+from pond.model.notices import NOTICE
 
 NO_RECORD = object()
-SPECIAL = (REPEAT, VALUE, BESIDE, LISTED)  # labels of what no kind of a mapping writes
+SPECIAL = (REPEAT, VALUE, BESIDE, LISTED, NOTICE)  # labels of what no kind of a mapping writes
 Recall = Callable[[str], list[JsonObject]]
 
 
@@ -77,6 +78,8 @@ class SessionWriter:
             return file if self._is_beside(file.name) else NO_RECORD
         if label == LISTED:
             return _list_line(events, self._list_name)
+        if label == NOTICE:
+            return NO_RECORD  # pond's own words are nothing that the client wrote
         raise Broken(f"the mapping has no kind `{label}`")
 
     def _is_beside(self, name: str) -> bool:

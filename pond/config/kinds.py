@@ -80,7 +80,10 @@ class LocalPath(SettingKind):
 
     def check(self, value: object, base: PathBase) -> str:
         """Return the path, absolute."""
-        return _local(_text(value), base)
+        text = _text(value)
+        if _ADDRESS.fullmatch(text):
+            raise Unfit
+        return _local(text, base)
 
 
 class WebAddress(SettingKind):

@@ -1,4 +1,4 @@
-"""Where the configuration and the lake lie, by the XDG base directories."""
+"""Where the configuration, the lake and the pods lie, by the XDG base directories."""
 
 from __future__ import annotations
 
@@ -66,9 +66,17 @@ def default_models(environ: Mapping[str, str]) -> str:
     return str(directory / "pond" / "models")
 
 
+def default_pods(environ: Mapping[str, str]) -> str:
+    """Return where the records of pods lie if nothing else is said."""
+    directory = _base(environ, "XDG_DATA_HOME", ".local/share")
+    if directory is None:
+        raise no_home("pods")
+    return str(directory / "pond" / "pods")
+
+
 def no_home(what: str) -> UsageError:
     """Return the refusal for something that would lie in a home directory that is not known."""
-    help = "set `HOME`, or name the place itself: `--lake`, `POND_LAKE`, `POND_CONFIG`"
+    help = "set `HOME`, or name the place itself: `--lake`, `POND_LAKE`, `POND_PODS_ROOT`, `POND_CONFIG`"
     return UsageError(Diagnostic("config-no-home", f"no home directory is known, so none for the {what}", help=help))
 
 

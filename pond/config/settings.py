@@ -151,6 +151,22 @@ class Serve:
 
 
 @dataclass(frozen=True, slots=True)
+class Pods:
+    """`[pods]`: the state of named agents, which lies beside the lake and never in it."""
+
+    root: str | None = field(
+        default=None,
+        metadata=_about(
+            LocalPath(), "Where the records of pods are; `--root` says it for one command.", "$XDG_DATA_HOME/pond/pods"
+        ),
+    )
+    probe_seconds: float = field(
+        default=0.5,
+        metadata=_about(Number(0, 60), "Seconds a child has to answer before a restore calls it unreachable."),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What holds for one run, and for each setting where its value came from."""
 
@@ -176,6 +192,7 @@ class Settings:
     embed: Embed = field(default_factory=Embed)
     search: Search = field(default_factory=Search)
     serve: Serve = field(default_factory=Serve)
+    pods: Pods = field(default_factory=Pods)
     sources: dict[str, str] = field(default_factory=dict)
 
 

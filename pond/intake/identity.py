@@ -27,6 +27,7 @@ from pond.intake.sources import SOURCE
 from pond.model.equal import same
 from pond.model.json_text import Json, JsonObject, encode
 from pond.model.marks import AS, marks_of
+from pond.model.notices import is_notice
 from pond.restore.stored import stored_session
 from pond.sessions import ledger, load
 from pond.sessions.rows import Positions, session_row
@@ -158,7 +159,7 @@ def records(session: SessionStream) -> Iterator[Json]:
     writer = None
     if client in clients():
         writer = SessionWriter(adapter(client), session.row, session.origin.recall, Report(), session.row["id"])
-    for events in session.groups:
+    for events in _told(session):
         if writer is None or not _is_marked(events):
             yield [_without_position(event) for event in events]
         elif not isinstance(value := writer.record(events), SideFile):
@@ -171,8 +172,13 @@ def _events(session: SessionStream) -> Iterator[Json]:
     if session.origin.reading is not None:
         yield None
         return
-    for events in session.groups:
+    for events in _told(session):
         yield from map(_without_position, events)
+
+
+def _told(session: SessionStream) -> Iterator[list[JsonObject]]:
+    """Yield the events of what the client recorded: what pond added says nothing about whose session it is."""
+    return (events for events in session.groups if not is_notice(events[0]))
 
 
 def _is_marked(events: list[JsonObject]) -> bool:

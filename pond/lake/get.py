@@ -13,7 +13,7 @@ from pond.lake.find import not_found
 from pond.lake.listing import children_of
 from pond.model.json_text import JsonObject, encode
 from pond.sessions import load, paging
-from pond.sessions.summaries import CONVERSATION, summaries
+from pond.sessions.summaries import CONVERSATION, TOLD, summaries
 from pond.substrate import predicate
 from pond.substrate.store import Store
 
@@ -41,7 +41,7 @@ def get_session(
     _check(mode in MODES, f"unknown mode `{mode}`", f"one of {', '.join(MODES)}")
     _check_limit(limit)
     session = _session(store, session_id)
-    positions = paging.positions(store, session_id, CONVERSATION if mode == CONVERSATIONAL else None)
+    positions = paging.positions(store, session_id, f"({CONVERSATION} OR {TOLD})" if mode == CONVERSATIONAL else None)
     if after_id is not None:
         positions = _beyond(positions, _position(store, session_id, after_id), from_end)
     messages = _fitting(_read(store, session_id, mode, positions, limit, from_end))

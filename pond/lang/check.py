@@ -16,6 +16,7 @@ from pond.lang.holes import HOLE as FILE_HOLE
 from pond.lang.holes import SHAPES
 from pond.lang.plan import CARRY, CarriedPlan, Condition, Keys, KindPlan, OriginPlan, Plan
 from pond.lang.runtime import REPEAT
+from pond.model.notices import NOTICE
 
 MOST_ERRORS = 20
 
@@ -108,7 +109,7 @@ class _Checker(KindChecker, SpanChecker):
                     self.fault(code, what, Span(self.mapping.file, kind.line, 3, 1))
                     break
             else:
-                if kind.label in labels or kind.label in (CARRY, REPEAT):
+                if kind.label in labels or kind.label in (CARRY, REPEAT, NOTICE):
                     self.fault(
                         "map-duplicate",
                         f"two kinds would be called `{kind.label}`",

@@ -720,6 +720,416 @@ ErrorCode = TypeAliasType(
 )
 
 
+PodName = TypeAliasType(
+    "PodName",
+    Annotated[
+        str,
+        Field(
+            description="The name of a pod, which is also the name of its folder. So it must be a safe file name on every common file system: at most 100 bytes of UTF-8, no separators, no control characters, not reserved, no dot at the start, no dot or space at the end.",
+            min_length=1,
+        ),
+    ],
+)
+
+
+SegmentId = TypeAliasType(
+    "SegmentId",
+    Annotated[
+        str,
+        Field(
+            description="Identifies a segment: the piece of a session that an agent was writing. Opaque; the agent's own runtime gives it.",
+            min_length=1,
+        ),
+    ],
+)
+
+
+class PodPointer(Strict):
+    """Where the agent's history is. Without `segment_id` it is pending: the session is reserved, and its first segment is not written yet."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    session_id: Annotated[SessionId, Field(description="The session.")]
+    segment_id: Annotated[
+        SegmentId | MISSING,
+        Field(description="The segment the agent goes on in. Absent while pending."),
+    ] = MISSING
+
+
+class PodWorkspace(Strict):
+    """Where the agent works."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    root: Annotated[
+        str | MISSING,
+        Field(description="The working directory, as it was last known.", min_length=1),
+    ] = MISSING
+    id: Annotated[
+        str | MISSING,
+        Field(
+            description="An identity of the workspace that does not depend on its path.",
+            min_length=1,
+        ),
+    ] = MISSING
+
+
+ScopePermission = TypeAliasType(
+    "ScopePermission",
+    Annotated[Literal["read", "write"], Field(description="What a scope allows.")],
+)
+
+
+class PodScope(Strict):
+    """Access to a part of the file system that a parent delegated to a child."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    target: Annotated[str, Field(description="The path.", min_length=1)]
+    permission: Annotated[ScopePermission, Field(description="What may be done there.")]
+    recursive: Annotated[
+        bool,
+        Field(description="Whether it holds for everything below the path as well."),
+    ]
+
+
+class PodChild(Strict):
+    """A child that the agent spawned and that has not been reclaimed."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    name: Annotated[PodName, Field(description="The child's own name.")]
+    scopes: Annotated[list[PodScope], Field(description="What was delegated to it.")]
+    socket_path: Annotated[
+        str | MISSING,
+        Field(
+            description="Where the child last listened. A hint, no proof that it is alive.",
+            min_length=1,
+        ),
+    ] = MISSING
+    callback_address: Annotated[
+        str | MISSING,
+        Field(
+            description="Where the child last reported to. A hint as well.",
+            min_length=1,
+        ),
+    ] = MISSING
+
+
+ReclaimReason = TypeAliasType(
+    "ReclaimReason",
+    Annotated[
+        Literal["missing", "stopped", "unreachable", "requested"],
+        Field(description="Why a child was reclaimed."),
+    ],
+)
+
+
+class ReclaimedChild(Strict):
+    """A child as it was when it was reclaimed."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    name: Annotated[PodName, Field(description="The child's own name.")]
+    scopes: Annotated[
+        list[PodScope],
+        Field(description="What had been delegated to it, and went back to the parent."),
+    ]
+    reason: Annotated[ReclaimReason, Field(description="Why it was reclaimed.")]
+    socket_path: Annotated[
+        str | MISSING,
+        Field(
+            description="Where the child last listened. A hint, no proof that it is alive.",
+            min_length=1,
+        ),
+    ] = MISSING
+    callback_address: Annotated[
+        str | MISSING,
+        Field(
+            description="Where the child last reported to. A hint as well.",
+            min_length=1,
+        ),
+    ] = MISSING
+
+
+ReclaimId = TypeAliasType(
+    "ReclaimId",
+    Annotated[
+        str,
+        Field(
+            description="Identifies a reclaim. Ids of later reclaims sort after those of earlier ones.",
+            min_length=1,
+        ),
+    ],
+)
+
+
+class Reclaim(Strict):
+    """Children reclaimed together, in one write."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    id: Annotated[ReclaimId, Field(description="Identifies the reclaim.")]
+    at: Annotated[Timestamp, Field(description="When it happened.")]
+    children: Annotated[list[ReclaimedChild], Field(description="The children.", min_length=1)]
+    session_id: Annotated[
+        SessionId | MISSING,
+        Field(description="The session whose history tells of it. Absent where a restore did not cause it."),
+    ] = MISSING
+
+
+class Pod(Strict):
+    """What a named agent is now. Fields that a later version adds are kept by every update."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    version: Annotated[
+        int,
+        Field(
+            description="The version of this form. This schema describes version 1.",
+            ge=1,
+        ),
+    ]
+    name: Annotated[PodName, Field(description="The agent's name.")]
+    active: Annotated[
+        PodPointer | MISSING,
+        Field(description="Where its history is. Absent while it is inactive."),
+    ] = MISSING
+    workspace: Annotated[PodWorkspace | MISSING, Field(description="Where it works.")] = MISSING
+    children: Annotated[list[PodChild], Field(description="Its outstanding children, each name once.")]
+    reclaimed: Annotated[
+        list[Reclaim],
+        Field(description="What was reclaimed from it, oldest first. Only ever added to."),
+    ]
+    notices_due: Annotated[
+        list[ReclaimId],
+        Field(description="Reclaims that their session has not been told of yet."),
+    ]
+    peers: Annotated[list[PodName], Field(description="Other agents it knows, sorted.")]
+    manifest: Annotated[
+        JsonValue | MISSING,
+        Field(description="The manifest it was started with, resolved. Opaque to pond."),
+    ] = MISSING
+
+
+class PodListRequest(Strict):
+    """Asks which pods there are."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    protocol_version: Annotated[
+        ProtocolVersion,
+        Field(description="The protocol version the request is written for."),
+    ]
+    namespace: Annotated[
+        Namespace | MISSING,
+        Field(description="Pods belong to the default namespace; a request that names another one is refused."),
+    ] = MISSING
+
+
+class PodGetRequest(Strict):
+    """Asks for a pod."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    protocol_version: Annotated[
+        ProtocolVersion,
+        Field(description="The protocol version the request is written for."),
+    ]
+    namespace: Annotated[
+        Namespace | MISSING,
+        Field(description="Pods belong to the default namespace; a request that names another one is refused."),
+    ] = MISSING
+    name: Annotated[PodName, Field(description="The pod.")]
+
+
+class PodResponse(Strict):
+    """A pod, as it is now stored."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    pod: Annotated[Pod, Field(description="The pod.")]
+
+
+class SetActiveChange(Strict):
+    """Points the pod at a segment of a session."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    op: Annotated[Literal["set_active"], Field(description="Says which change this is.")]
+    session_id: Annotated[SessionId, Field(description="The session.")]
+    segment_id: Annotated[SegmentId, Field(description="The segment.")]
+
+
+class SetPendingChange(Strict):
+    """Points the pod at a session that has no segment yet."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    op: Annotated[Literal["set_pending"], Field(description="Says which change this is.")]
+    session_id: Annotated[SessionId, Field(description="The session.")]
+
+
+class SetWorkspaceChange(Strict):
+    """Says where the agent works."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    op: Annotated[Literal["set_workspace"], Field(description="Says which change this is.")]
+    workspace: Annotated[PodWorkspace, Field(description="The workspace.")]
+
+
+class SetChildrenChange(Strict):
+    """Replaces the outstanding children."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    op: Annotated[Literal["set_children"], Field(description="Says which change this is.")]
+    children: Annotated[list[PodChild], Field(description="The children, each name once.")]
+
+
+class AddChildChange(Strict):
+    """Adds a child, or replaces the one with its name."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    op: Annotated[Literal["add_child"], Field(description="Says which change this is.")]
+    child: Annotated[PodChild, Field(description="The child.")]
+
+
+class RemoveChildChange(Strict):
+    """Forgets a child without a trace in the history. To take its scopes back on the record, reclaim it."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    op: Annotated[Literal["remove_child"], Field(description="Says which change this is.")]
+    child: Annotated[PodName, Field(description="The child's name.")]
+
+
+class ReclaimChildrenChange(Strict):
+    """Moves outstanding children to the history, in one write. A name that is not outstanding is passed over."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    op: Annotated[Literal["reclaim"], Field(description="Says which change this is.")]
+    children: Annotated[list[PodName], Field(description="The children's names.", min_length=1)]
+
+
+class SetPeersChange(Strict):
+    """Replaces the peers."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    op: Annotated[Literal["set_peers"], Field(description="Says which change this is.")]
+    peers: Annotated[list[PodName], Field(description="The peers' names.")]
+
+
+class AddPeerChange(Strict):
+    """Adds a peer."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    op: Annotated[Literal["add_peer"], Field(description="Says which change this is.")]
+    peer: Annotated[PodName, Field(description="The peer's name.")]
+
+
+class RemovePeerChange(Strict):
+    """Forgets a peer."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    op: Annotated[Literal["remove_peer"], Field(description="Says which change this is.")]
+    peer: Annotated[PodName, Field(description="The peer's name.")]
+
+
+class SetManifestChange(Strict):
+    """Replaces the manifest."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    op: Annotated[Literal["set_manifest"], Field(description="Says which change this is.")]
+    manifest: Annotated[JsonValue, Field(description="The manifest.")]
+
+
+class PodRemoveRequest(Strict):
+    """Removes a pod's record. Its sessions and its children's records stay."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    protocol_version: Annotated[
+        ProtocolVersion,
+        Field(description="The protocol version the request is written for."),
+    ]
+    namespace: Annotated[
+        Namespace | MISSING,
+        Field(description="Pods belong to the default namespace; a request that names another one is refused."),
+    ] = MISSING
+    name: Annotated[PodName, Field(description="The pod.")]
+    force: Annotated[bool | MISSING, Field(description="Remove also a record that cannot be read.")] = MISSING
+
+
+class PodRemoveResponse(Strict):
+    """Whether there was something to remove."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    removed: Annotated[bool, Field(description="False where there was no such pod.")]
+
+
+class PodRestoreRequest(Strict):
+    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    protocol_version: Annotated[
+        ProtocolVersion,
+        Field(description="The protocol version the request is written for."),
+    ]
+    namespace: Annotated[
+        Namespace | MISSING,
+        Field(description="Pods belong to the default namespace; a request that names another one is refused."),
+    ] = MISSING
+    name: Annotated[PodName, Field(description="The pod.")]
+
+
+class DenyRule(Strict):
+    """What the parent may not write while a child may. Derived from the outstanding children, never stored; the caller applies it to the scope of the manifest."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    target: Annotated[str, Field(description="The path.", min_length=1)]
+    recursive: Annotated[
+        bool,
+        Field(description="Whether it holds for everything below the path as well."),
+    ]
+    child: Annotated[PodName, Field(description="The child that may write there.")]
+
+
 class PondMarks(Strict):
     """What native restore must know and the typed fields cannot say. A mark is written only where the writer's own choice would differ from the source, so most objects carry few of them."""
 
@@ -807,6 +1217,13 @@ class PondMarks(Strict):
         str | MISSING,
         Field(
             description="The id that the client gave, where pond had to give another: two sessions, or two different records, had the same."
+        ),
+    ] = MISSING
+    after: Annotated[
+        int | MISSING,
+        Field(
+            description="Only on a Message that pond wrote itself: how many records of the session's log stand before it. It is no record of the client's, and native restore leaves it out.",
+            ge=1,
         ),
     ] = MISSING
 
@@ -1114,6 +1531,51 @@ class Error(Strict):
             description="Facts about this failure. `reason` is one of the documented reasons; other fields say more, such as the path of the field at fault. `{}` where there are none."
         ),
     ]
+
+
+class PodEntry(Strict):
+    """One pod of a list. A record that cannot be read is listed with its error and without counts."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    name: Annotated[str, Field(description="The name of its folder.", min_length=1)]
+    active: Annotated[PodPointer | MISSING, Field(description="Where its history is.")] = MISSING
+    children: Annotated[Count | MISSING, Field(description="How many outstanding children it has.")] = MISSING
+    peers: Annotated[Count | MISSING, Field(description="How many peers it knows.")] = MISSING
+    reclaims: Annotated[Count | MISSING, Field(description="How many reclaims its history has.")] = MISSING
+    error: Annotated[Error | MISSING, Field(description="What is wrong with its record.")] = MISSING
+
+
+class PodListResponse(Strict):
+    """The pods, sorted by name."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    pods: Annotated[
+        list[PodEntry],
+        Field(description="One entry for each folder that holds a record."),
+    ]
+
+
+PodChange = TypeAliasType(
+    "PodChange",
+    Annotated[
+        SetActiveChange
+        | SetPendingChange
+        | SetWorkspaceChange
+        | SetChildrenChange
+        | AddChildChange
+        | RemoveChildChange
+        | ReclaimChildrenChange
+        | SetPeersChange
+        | AddPeerChange
+        | RemovePeerChange
+        | SetManifestChange,
+        Field(description="A change of one aspect of a pod.", discriminator="op"),
+    ],
+)
 
 
 class Options(Strict):
@@ -1573,6 +2035,50 @@ class ErrorResponse(Strict):
         extra="allow",
     )
     error: Annotated[Error, Field(description="What went wrong.")]
+
+
+class PodChangeRequest(Strict):
+    """Changes one aspect of a pod and leaves all others alone. Whatever sets or adds something makes the pod where there is none."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    protocol_version: Annotated[
+        ProtocolVersion,
+        Field(description="The protocol version the request is written for."),
+    ]
+    namespace: Annotated[
+        Namespace | MISSING,
+        Field(description="Pods belong to the default namespace; a request that names another one is refused."),
+    ] = MISSING
+    name: Annotated[PodName, Field(description="The pod.")]
+    change: Annotated[PodChange, Field(description="What to change.")]
+
+
+class PodRestoreResponse(Strict):
+    """A pod that may go on."""
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    pod: Annotated[Pod, Field(description="The pod, after whatever had to be reclaimed was.")]
+    session: Annotated[Session, Field(description="Its session, from the lake.")]
+    messages: Annotated[
+        Count,
+        Field(description="How many messages the session has, this restore's notifications included."),
+    ]
+    deny: Annotated[
+        list[DenyRule],
+        Field(description="What it may not write: one rule for each outstanding write delegation."),
+    ]
+    reclaims: Annotated[
+        list[Reclaim],
+        Field(description="What this restore reclaimed, and what an interrupted one had and did not tell."),
+    ]
+    notices: Annotated[
+        list[MessageId],
+        Field(description="The notifications in the session that tell of these reclaims, in the same order."),
+    ]
 
 
 UserPart = TypeAliasType(

@@ -25,6 +25,7 @@ WITH: Final = "with"
 AGAIN: Final = "again"
 REPEAT_OF: Final = "repeat_of"
 FILE: Final = "file"
+AFTER: Final = "after"  # of a message that pond wrote itself
 SHAPE: Final = "shape"
 WEAVE: Final = "weave"
 ABSENT: Final = "absent"  # also of a part

@@ -11,7 +11,18 @@ from pond.operations.failing import RequestError
 if TYPE_CHECKING:  # pydantic takes a while to import, and only requests from outside need it
     from pydantic_core import ErrorDetails
 
-    from pond.types import GetRequest, ListRequest, SearchRequest, SqlRequest, StatsRequest
+    from pond.types import (
+        GetRequest,
+        ListRequest,
+        PodChangeRequest,
+        PodGetRequest,
+        PodListRequest,
+        PodRemoveRequest,
+        PodRestoreRequest,
+        SearchRequest,
+        SqlRequest,
+        StatsRequest,
+    )
 
 PROTOCOL = 1  # the one version that is spoken
 _REASONS = {"missing": "missing-field", "extra_forbidden": "unknown-field"}
@@ -41,6 +52,31 @@ def sql_request(body: object) -> SqlRequest:
 def stats_request(body: object) -> StatsRequest:
     """Return a decoded body as a request of `stats`; raise as `get_request` does."""
     return cast("StatsRequest", _validated("StatsRequest", body))
+
+
+def pod_list_request(body: object) -> PodListRequest:
+    """Return a decoded body as a request of `list_pods`; raise as `get_request` does."""
+    return cast("PodListRequest", _validated("PodListRequest", body))
+
+
+def pod_get_request(body: object) -> PodGetRequest:
+    """Return a decoded body as a request of `get_pod`; raise as `get_request` does."""
+    return cast("PodGetRequest", _validated("PodGetRequest", body))
+
+
+def pod_change_request(body: object) -> PodChangeRequest:
+    """Return a decoded body as a request of `change_pod`; raise as `get_request` does."""
+    return cast("PodChangeRequest", _validated("PodChangeRequest", body))
+
+
+def pod_remove_request(body: object) -> PodRemoveRequest:
+    """Return a decoded body as a request of `remove_pod`; raise as `get_request` does."""
+    return cast("PodRemoveRequest", _validated("PodRemoveRequest", body))
+
+
+def pod_restore_request(body: object) -> PodRestoreRequest:
+    """Return a decoded body as a request of `restore_pod`; raise as `get_request` does."""
+    return cast("PodRestoreRequest", _validated("PodRestoreRequest", body))
 
 
 def _validated(kind: str, body: object) -> Any:
@@ -88,9 +124,12 @@ def _refusal(body: object, errors: list[ErrorDetails]) -> RequestError:
 def _path(body: object, error: ErrorDetails) -> str:
     """Return where a fault is, by what stands in the body: pydantic names the readings of a value as well."""
     path, here = "$", body
-    for step in error["loc"]:
+    *before, last = error["loc"]
+    for step in (*before, last):
         if isinstance(step, int):
             path, here = f"{path}[{step}]", here[step] if isinstance(here, list) else None
         elif isinstance(here, dict):
+            if step not in here and step is not last and step in here.values():
+                continue  # what tells the members of a union apart
             path, here = f"{path}.{step}", here.get(step)
     return path

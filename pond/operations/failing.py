@@ -47,6 +47,18 @@ _BY_CODE: dict[str, tuple[Failure, str]] = {
     "sql-limit": (Failure.VALIDATION_FAILED, "query-limit"),
     "model-unknown": (Failure.NOT_FOUND, "no-such-id"),
     "model-exists": (Failure.VALIDATION_FAILED, "file-exists"),
+    "pods-name": (Failure.VALIDATION_FAILED, "wrong-value"),
+    "pods-name-taken": (Failure.VALIDATION_FAILED, "name-taken"),
+    "pods-change": (Failure.VALIDATION_FAILED, "wrong-value"),
+    "pods-missing": (Failure.NOT_FOUND, "no-such-pod"),
+    "pods-inactive": (Failure.NOT_FOUND, "inactive"),
+    "pods-pending": (Failure.NOT_FOUND, "pending"),
+    "pods-session-unknown": (Failure.NOT_FOUND, "no-session"),
+    "pods-session-empty": (Failure.NOT_FOUND, "empty-session"),
+    "pods-busy": (Failure.CONFLICT, "lost-races"),
+    "pods-corrupt": (Failure.STORAGE_UNAVAILABLE, "damaged"),
+    "pods-storage": (Failure.STORAGE_UNAVAILABLE, "unreachable"),
+    "pods-place": (Failure.STORAGE_UNAVAILABLE, "unreachable"),
     "output-exists": (Failure.VALIDATION_FAILED, "file-exists"),
 }
 _UNEXPECTED = Failure.INTERNAL, "unexpected"

@@ -11,6 +11,7 @@ from pond.codec.session import SessionOrigin, SessionStream
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.json_text import JsonObject
+from pond.model.notices import is_notice
 from pond.model.session_row import is_session
 from pond.sessions import load
 from pond.substrate.store import Store
@@ -41,6 +42,9 @@ class StoredSession:
         for number, events in enumerate(load.groups(self._store, self._row["id"])):
             if number == 0 and (base := opening(self._row, events).base) is not None:
                 self.base = base[0]
+            if is_notice(events[0]):
+                yield events
+                continue
             time = events[0].get("timestamp")
             if type(time) is str and time > self._time:
                 self._time = time

@@ -10,13 +10,15 @@ import pyarrow as pa
 
 from pond.model.json_text import Json, JsonObject, encode
 from pond.model.marks import AS, SEQ, marks_of
+from pond.model.notices import NOTICE, follows
 from pond.sessions.labels import UNKNOWN, Turn, held
 from pond.sessions.payloads import Packed, pack, pack_known, texts_at
 from pond.sessions.search_text import indexable, search_text
 from pond.sessions.stored_text import from_micros, to_micros, to_stored
 from pond.sessions.terms import RULES, terms
 
-SLOT = 1 << 24  # messages that one source record may become, without running into the next record's positions
+SLOT = 1 << 24  # places of one source record: the messages it becomes have the first half of them,
+OWN = SLOT // 2  # and what pond adds after it the other
 LAST = 1 << 62  # where stands what is in other files than the session's: after every record there may ever be
 
 _TIME = pa.timestamp("us", "UTC")
@@ -106,10 +108,12 @@ class Positions:
     def of(self, head: JsonObject) -> int:
         """Return the position of a record, given its first event."""
         marks = marks_of(head["options"])
-        seq = marks.get(SEQ)
-        if marks.get(AS) in _BESIDE:
+        seq, label = marks.get(SEQ), marks.get(AS)
+        if label in _BESIDE:
             self._beside += 1
             return LAST + self._beside
+        if label == NOTICE and (after := follows(head["options"])) is not None:
+            return after * SLOT - OWN
         number = seq if type(seq) is int and 0 <= seq < SLOT else self._next
         self._next = max(self._next, number + 1)
         return number * SLOT
@@ -158,6 +162,9 @@ class Rows:
     def take(self, group: list[JsonObject], at: int | None = None) -> None:
         """Take the events of one source record: its messages, each followed by its parts; `at` says where it is."""
         position = self._positions.of(group[0]) if at is None else at
+        if position < LAST and position % SLOT >= OWN:  # pond's own: its id alone says whether it is stored already
+            self._message(group[0], [], position, {}, 0)
+            return
         if self._agent_of is not None:
             self.agent, self._agent_of = agent_text(self._agent_of(group)), None
         if position < self._first:

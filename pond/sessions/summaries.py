@@ -12,12 +12,14 @@ from pond.model.json_text import Json, JsonObject, decode_stored, encode
 from pond.model.marks import says_again
 from pond.sessions import base64_text
 from pond.sessions.load import fill_time, stored_id, with_micros
+from pond.sessions.rows import LAST, OWN, SLOT
 from pond.sessions.stored_text import from_stored
 from pond.sessions.tables import MESSAGES, PARTS
 from pond.substrate import predicate, read
 from pond.substrate.store import Store
 
 CONVERSATION = "search_text IS NOT NULL"  # a message in which person or model said something
+TOLD = f"(position < {LAST} AND position % {SLOT} >= {OWN})"  # a message in which pond tells the model something
 _MESSAGE = ("id", "position", "timestamp", "timestamp_text", "role", "content", "search_text")
 _PART = ("message_id", "id", "ordinal", "type", "provenance", "variant_data", "payloads")
 

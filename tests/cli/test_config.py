@@ -12,7 +12,7 @@ from pond.config.listing import as_text
 from pond.config.settings import SETTINGS
 from tests.cli.command import POND, Done, environment, obey_permissions, pond
 
-LATER = [each for each in SETTINGS.values() if each.path[0] in ("sql", "embed", "search")]
+LATER = [each for each in SETTINGS.values() if each.path[0] in ("sql", "embed", "search", "pods")]
 HEAVY = ("lance", "pyarrow", "pydantic", "lark")
 
 

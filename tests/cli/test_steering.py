@@ -105,6 +105,13 @@ def _commands(folder: Path, file: Path, evil: str) -> Iterator[list[str | Path]]
     yield ["convert", "--to", evil, file]
     yield ["convert", f"--{evil}", file]
     yield ["golden", "--base", evil]
+    pods: list[str | Path] = ["--root", folder / "pods"]
+    yield ["pod", "set-active", "gardener", evil, evil, *pods]
+    yield ["pod", "add-child", "gardener", "grafter", f"--write=/{evil}", f"--socket=/{evil}", *pods]
+    yield ["pod", "reclaim", "gardener", evil, *pods]
+    yield ["pod", "list", *pods]
+    yield ["pod", "restore", "gardener", *pods, *lake]
+    yield ["pod", "show", evil, *pods]
     yield [evil]
 
 

@@ -44,6 +44,8 @@ def test_every_setting_is_listed_in_order_of_declaration(home: Home) -> None:
         "serve.event_readers": "64",
         "serve.open_namespaces": "32",
         "serve.idle": "300.0",
+        "pods.root": "$XDG_DATA_HOME/pond/pods",
+        "pods.probe_seconds": "0.5",
     }
 
 

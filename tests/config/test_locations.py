@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pond.config.locations import config_file, default_lake
+from pond.config.locations import config_file, default_lake, default_pods
 from pond.diagnostics.diagnostic import UsageError
 from tests.config.home import Home
 
@@ -21,6 +21,7 @@ def test_the_xdg_variables_move_them() -> None:
     environ = {"HOME": "/home/ada", "XDG_CONFIG_HOME": "/etc/ada", "XDG_DATA_HOME": "/data/ada"}
     assert config_file(environ) == Path("/etc/ada/pond/pond.toml")
     assert default_lake(environ) == "/data/ada/pond/lake"
+    assert default_pods(environ) == "/data/ada/pond/pods"
 
 
 def test_a_relative_xdg_directory_is_ignored() -> None:
@@ -71,6 +72,9 @@ def test_without_a_home_only_what_lies_there_is_refused(monkeypatch: pytest.Monk
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as for a user without an account
     assert config_file({}) is None
     assert load({}, {"POND_LAKE": "s3://b/lake"}).lake == "s3://b/lake"
+    with pytest.raises(UsageError) as refused:
+        default_pods({})
+    assert [each.code for each in refused.value.diagnostics] == ["config-no-home"]
     with pytest.raises(UsageError) as refused:
         load({}, {})
     assert [each.code for each in refused.value.diagnostics] == ["config-no-home"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pond.config.settings import SETTINGS, Embed, Ingest, Search, Serve, Settings, Sql, Sync
+from pond.config.settings import SETTINGS, Embed, Ingest, Pods, Search, Serve, Settings, Sql, Sync
 from pond.diagnostics.diagnostic import UsageError
 from tests.config.home import Home
 
@@ -67,6 +67,10 @@ connections = 10
 event_readers = 5
 open_namespaces = 3
 idle = 60
+
+[pods]
+root = "agents"
+probe_seconds = 2
 """
 
 
@@ -75,6 +79,7 @@ def test_nothing_needs_to_be_set(home: Home) -> None:
     expected = Settings(lake=f"{home.path}/.local/share/pond/lake", sources=settings.sources)
     assert settings == expected
     assert (settings.sync, settings.ingest, settings.sql) == (Sync(None, (), 2.0), Ingest(20_000), Sql(30.0, 1024))
+    assert settings.pods == Pods(None, 0.5)
     assert (settings.namespace, settings.storage) == (None, {})
     assert settings.sources == {each.name: "default" for each in SETTINGS.values()}
 
@@ -106,6 +111,7 @@ def test_the_file_beats_the_default(home: Home) -> None:
         search=Search(1000, 4, 9),
         namespaces={"*": "s3://herbarium/all/{namespace}", "oak": "s3://herbarium/oak"},
         serve=Serve("0.0.0.0", 8080, ("pond.example",), f"{home.file.parent}/token", 10, 5, 3, 60.0),
+        pods=Pods(f"{home.file.parent}/agents", 2.0),
         sources={
             "lake": "pond.toml:1",
             "namespace": "pond.toml:2",
@@ -130,6 +136,8 @@ def test_the_file_beats_the_default(home: Home) -> None:
             "serve.event_readers": "pond.toml:53",
             "serve.open_namespaces": "pond.toml:54",
             "serve.idle": "pond.toml:55",
+            "pods.root": "pond.toml:58",
+            "pods.probe_seconds": "pond.toml:59",
         },
     )
     assert type(settings.sync.interval) is float
@@ -170,6 +178,8 @@ VARIABLES: dict[str, tuple[str, str, Any]] = {
     "POND_SERVE_EVENT_READERS": ("serve.event_readers", "7", 7),
     "POND_SERVE_OPEN_NAMESPACES": ("serve.open_namespaces", "7", 7),
     "POND_SERVE_IDLE": ("serve.idle", "0.5", 0.5),
+    "POND_PODS_ROOT": ("pods.root", "/srv/pods", "/srv/pods"),
+    "POND_PODS_PROBE_SECONDS": ("pods.probe_seconds", "1.5", 1.5),
 }
 
 

@@ -51,6 +51,17 @@ def test_the_contracts_hold() -> None:
         ("pond/cli/stray.py", "import codegen", "The engine knows neither its generator nor a client"),
         ("pond/codec/stray.py", "import adapters.stray", "The engine knows neither its generator nor a client"),
         ("pond/sessions/stray.py", "from lance.file import LanceFileReader", "Only the substrate knows Lance"),
+        ("pond/pods/stray.py", "import pond.sessions.load", "Pods know the ids of sessions and nothing else of them"),
+        ("pond/pods/stray.py", "import pond.codec.report", "Pods know the ids of sessions and nothing else of them"),
+        (
+            "pond/pods/stray.py",
+            "def late():\n    import pyarrow",
+            "Pods know the ids of sessions and nothing else of them",
+        ),
+        ("pond/pods/stray.py", "import pond.search", "Imports point downward"),
+        ("pond/pods/stray.py", "import pond.lake", "Imports point downward"),
+        ("pond/cli/stray.py", "import pond.pods.files", "Only operations open the pods"),
+        ("pond/lake/stray.py", "from pond.pods.store import PodStore", "Only operations open the pods"),
         ("pond/operations/stray.py", "def late():\n    import lance", "Only the substrate knows Lance"),
     ],
 )

@@ -19,6 +19,7 @@ from tests.lake.proxy import Fault, Plan, proxying
 from tests.lake.s3 import Store, serving
 from tests.lake.searching import searched_meanwhile
 from tests.lake.sound import Content, content, differences, unsound
+from tests.pods import crash as pods
 
 Build = Callable[[Logs, Path], crash.Scenario]
 CRASHES: list[tuple[int, Build]] = [
@@ -35,6 +36,7 @@ CRASHES: list[tuple[int, Build]] = [
     (130, commands.importing),
     (90, lambda logs, room: commands.importing_more(logs, room, seed=3)),
 ]
+PODS = 300  # points of each kind of work: at a third of them it is over before the blow falls
 REMOTE, CROWDS, PROCESSES = 30, 3, 8
 SHARES = (0.1, 0.2, 0.3)
 _KINDS = [fault for fault in Fault if fault is not Fault.DELAY]
@@ -51,7 +53,7 @@ def main() -> int:
     harm: list[str] = []
     with tempfile.TemporaryDirectory(prefix="pond-torture-") as directory:
         sources = logs(Path(directory) / "logs")
-        for part in (_crashes, _remote_crashes, _crowds, _searches, _faults):
+        for part in (_crashes, _pods, _remote_crashes, _crowds, _searches, _faults):
             harm += part(sources, Path(directory), given.share, given.seed)
     print("\n".join(harm[:_MOST]) if harm else "nothing lost, nothing twice, nothing wrong")
     return 1 if harm else 0
@@ -71,6 +73,20 @@ def _crashes(sources: Logs, directory: Path, share: float, seed: int) -> list[st
         outcomes = list(crash.crashes(scenario, room, measured, max(1, round(count * share)), seed))
         wrong = [f"{scenario.name}: {each}" for outcome in outcomes for each in outcome.wrong]
         _row(scenario.name, outcomes, wrong, time.monotonic() - began)
+        harm += wrong
+    return harm
+
+
+def _pods(_: Logs, directory: Path, share: float, seed: int) -> list[str]:
+    """Kill changes and restores of pods; what is counted here as seen are pods."""
+    harm: list[str] = []
+    for number, build in enumerate((pods.changing, pods.restoring)):
+        room = directory / f"pods-{number}"
+        room.mkdir()
+        began, work = time.monotonic(), build(room)
+        outcomes = list(pods.crashes(work, room, max(1, round(PODS * share)), seed))
+        wrong = [f"{work.name}: {each}" for outcome in outcomes for each in outcome.wrong]
+        _row(work.name, outcomes, wrong, time.monotonic() - began)
         harm += wrong
     return harm
 

@@ -61,6 +61,8 @@ export interface PondMarks {
   path?: string;
   /** The id that the client gave, where pond had to give another: two sessions, or two different records, had the same. */
   id?: string;
+  /** Only on a Message that pond wrote itself: how many records of the session's log stand before it. It is no record of the client's, and native restore leaves it out. */
+  after?: number;
   [key: string]: unknown;
 }
 
@@ -1041,6 +1043,315 @@ export interface Error {
 
 /** The closed set of failures. A code says by itself which HTTP status goes with it and whether trying again can help. */
 export type ErrorCode = "validation_failed" | "version_unsupported" | "not_found" | "namespace_unknown" | "storage_unavailable" | "conflict" | "internal";
+
+/** The name of a pod, which is also the name of its folder. So it must be a safe file name on every common file system: at most 100 bytes of UTF-8, no separators, no control characters, not reserved, no dot at the start, no dot or space at the end. */
+export type PodName = string;
+
+/** Identifies a segment: the piece of a session that an agent was writing. Opaque; the agent's own runtime gives it. */
+export type SegmentId = string;
+
+/** Where the agent's history is. Without `segment_id` it is pending: the session is reserved, and its first segment is not written yet. */
+export interface PodPointer {
+  /** The session. */
+  session_id: SessionId;
+  /** The segment the agent goes on in. Absent while pending. */
+  segment_id?: SegmentId;
+}
+
+/** Where the agent works. */
+export interface PodWorkspace {
+  /** The working directory, as it was last known. */
+  root?: string;
+  /** An identity of the workspace that does not depend on its path. */
+  id?: string;
+  [key: string]: unknown;
+}
+
+/** What a scope allows. */
+export type ScopePermission = "read" | "write";
+
+/** Access to a part of the file system that a parent delegated to a child. */
+export interface PodScope {
+  /** The path. */
+  target: string;
+  /** What may be done there. */
+  permission: ScopePermission;
+  /** Whether it holds for everything below the path as well. */
+  recursive: boolean;
+  [key: string]: unknown;
+}
+
+/** A child that the agent spawned and that has not been reclaimed. */
+export interface PodChild {
+  /** The child's own name. */
+  name: PodName;
+  /** What was delegated to it. */
+  scopes: readonly PodScope[];
+  /** Where the child last listened. A hint, no proof that it is alive. */
+  socket_path?: string;
+  /** Where the child last reported to. A hint as well. */
+  callback_address?: string;
+  [key: string]: unknown;
+}
+
+/** Why a child was reclaimed. */
+export type ReclaimReason = "missing" | "stopped" | "unreachable" | "requested";
+
+/** A child as it was when it was reclaimed. */
+export interface ReclaimedChild {
+  /** The child's own name. */
+  name: PodName;
+  /** What had been delegated to it, and went back to the parent. */
+  scopes: readonly PodScope[];
+  /** Why it was reclaimed. */
+  reason: ReclaimReason;
+  /** Where the child last listened. A hint, no proof that it is alive. */
+  socket_path?: string;
+  /** Where the child last reported to. A hint as well. */
+  callback_address?: string;
+}
+
+/** Identifies a reclaim. Ids of later reclaims sort after those of earlier ones. */
+export type ReclaimId = string;
+
+/** Children reclaimed together, in one write. */
+export interface Reclaim {
+  /** Identifies the reclaim. */
+  id: ReclaimId;
+  /** When it happened. */
+  at: Timestamp;
+  /** The children. */
+  children: readonly [ReclaimedChild, ...ReclaimedChild[]];
+  /** The session whose history tells of it. Absent where a restore did not cause it. */
+  session_id?: SessionId;
+}
+
+/** What a named agent is now. Fields that a later version adds are kept by every update. */
+export interface Pod {
+  /** The version of this form. This schema describes version 1. */
+  version: number;
+  /** The agent's name. */
+  name: PodName;
+  /** Where its history is. Absent while it is inactive. */
+  active?: PodPointer;
+  /** Where it works. */
+  workspace?: PodWorkspace;
+  /** Its outstanding children, each name once. */
+  children: readonly PodChild[];
+  /** What was reclaimed from it, oldest first. Only ever added to. */
+  reclaimed: readonly Reclaim[];
+  /** Reclaims that their session has not been told of yet. */
+  notices_due: readonly ReclaimId[];
+  /** Other agents it knows, sorted. */
+  peers: readonly PodName[];
+  /** The manifest it was started with, resolved. Opaque to pond. */
+  manifest?: JsonValue;
+}
+
+/** Asks which pods there are. */
+export interface PodListRequest {
+  /** The protocol version the request is written for. */
+  protocol_version: ProtocolVersion;
+  /** Pods belong to the default namespace; a request that names another one is refused. */
+  namespace?: Namespace;
+}
+
+/** One pod of a list. A record that cannot be read is listed with its error and without counts. */
+export interface PodEntry {
+  /** The name of its folder. */
+  name: string;
+  /** Where its history is. */
+  active?: PodPointer;
+  /** How many outstanding children it has. */
+  children?: Count;
+  /** How many peers it knows. */
+  peers?: Count;
+  /** How many reclaims its history has. */
+  reclaims?: Count;
+  /** What is wrong with its record. */
+  error?: Error;
+}
+
+/** The pods, sorted by name. */
+export interface PodListResponse {
+  /** One entry for each folder that holds a record. */
+  pods: readonly PodEntry[];
+}
+
+/** Asks for a pod. */
+export interface PodGetRequest {
+  /** The protocol version the request is written for. */
+  protocol_version: ProtocolVersion;
+  /** Pods belong to the default namespace; a request that names another one is refused. */
+  namespace?: Namespace;
+  /** The pod. */
+  name: PodName;
+}
+
+/** A pod, as it is now stored. */
+export interface PodResponse {
+  /** The pod. */
+  pod: Pod;
+}
+
+/** Changes one aspect of a pod and leaves all others alone. Whatever sets or adds something makes the pod where there is none. */
+export interface PodChangeRequest {
+  /** The protocol version the request is written for. */
+  protocol_version: ProtocolVersion;
+  /** Pods belong to the default namespace; a request that names another one is refused. */
+  namespace?: Namespace;
+  /** The pod. */
+  name: PodName;
+  /** What to change. */
+  change: PodChange;
+}
+
+/** A change of one aspect of a pod. */
+export type PodChange = SetActiveChange | SetPendingChange | SetWorkspaceChange | SetChildrenChange | AddChildChange | RemoveChildChange | ReclaimChildrenChange | SetPeersChange | AddPeerChange | RemovePeerChange | SetManifestChange;
+
+/** Points the pod at a segment of a session. */
+export interface SetActiveChange {
+  /** Says which change this is. */
+  op: "set_active";
+  /** The session. */
+  session_id: SessionId;
+  /** The segment. */
+  segment_id: SegmentId;
+}
+
+/** Points the pod at a session that has no segment yet. */
+export interface SetPendingChange {
+  /** Says which change this is. */
+  op: "set_pending";
+  /** The session. */
+  session_id: SessionId;
+}
+
+/** Says where the agent works. */
+export interface SetWorkspaceChange {
+  /** Says which change this is. */
+  op: "set_workspace";
+  /** The workspace. */
+  workspace: PodWorkspace;
+}
+
+/** Replaces the outstanding children. */
+export interface SetChildrenChange {
+  /** Says which change this is. */
+  op: "set_children";
+  /** The children, each name once. */
+  children: readonly PodChild[];
+}
+
+/** Adds a child, or replaces the one with its name. */
+export interface AddChildChange {
+  /** Says which change this is. */
+  op: "add_child";
+  /** The child. */
+  child: PodChild;
+}
+
+/** Forgets a child without a trace in the history. To take its scopes back on the record, reclaim it. */
+export interface RemoveChildChange {
+  /** Says which change this is. */
+  op: "remove_child";
+  /** The child's name. */
+  child: PodName;
+}
+
+/** Moves outstanding children to the history, in one write. A name that is not outstanding is passed over. */
+export interface ReclaimChildrenChange {
+  /** Says which change this is. */
+  op: "reclaim";
+  /** The children's names. */
+  children: readonly [PodName, ...PodName[]];
+}
+
+/** Replaces the peers. */
+export interface SetPeersChange {
+  /** Says which change this is. */
+  op: "set_peers";
+  /** The peers' names. */
+  peers: readonly PodName[];
+}
+
+/** Adds a peer. */
+export interface AddPeerChange {
+  /** Says which change this is. */
+  op: "add_peer";
+  /** The peer's name. */
+  peer: PodName;
+}
+
+/** Forgets a peer. */
+export interface RemovePeerChange {
+  /** Says which change this is. */
+  op: "remove_peer";
+  /** The peer's name. */
+  peer: PodName;
+}
+
+/** Replaces the manifest. */
+export interface SetManifestChange {
+  /** Says which change this is. */
+  op: "set_manifest";
+  /** The manifest. */
+  manifest: JsonValue;
+}
+
+/** Removes a pod's record. Its sessions and its children's records stay. */
+export interface PodRemoveRequest {
+  /** The protocol version the request is written for. */
+  protocol_version: ProtocolVersion;
+  /** Pods belong to the default namespace; a request that names another one is refused. */
+  namespace?: Namespace;
+  /** The pod. */
+  name: PodName;
+  /** Remove also a record that cannot be read. */
+  force?: boolean;
+}
+
+/** Whether there was something to remove. */
+export interface PodRemoveResponse {
+  /** False where there was no such pod. */
+  removed: boolean;
+}
+
+/** Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on. */
+export interface PodRestoreRequest {
+  /** The protocol version the request is written for. */
+  protocol_version: ProtocolVersion;
+  /** Pods belong to the default namespace; a request that names another one is refused. */
+  namespace?: Namespace;
+  /** The pod. */
+  name: PodName;
+}
+
+/** What the parent may not write while a child may. Derived from the outstanding children, never stored; the caller applies it to the scope of the manifest. */
+export interface DenyRule {
+  /** The path. */
+  target: string;
+  /** Whether it holds for everything below the path as well. */
+  recursive: boolean;
+  /** The child that may write there. */
+  child: PodName;
+}
+
+/** A pod that may go on. */
+export interface PodRestoreResponse {
+  /** The pod, after whatever had to be reclaimed was. */
+  pod: Pod;
+  /** Its session, from the lake. */
+  session: Session;
+  /** How many messages the session has, this restore's notifications included. */
+  messages: Count;
+  /** What it may not write: one rule for each outstanding write delegation. */
+  deny: readonly DenyRule[];
+  /** What this restore reclaimed, and what an interrupted one had and did not tell. */
+  reclaims: readonly Reclaim[];
+  /** The notifications in the session that tell of these reclaims, in the same order. */
+  notices: readonly MessageId[];
+}
 
 /** The operations that take one JSON value and answer with another. */
 export interface Operations {
