@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -56,8 +57,9 @@ def run(
 
     if not 1 <= workers <= _MOST_WORKERS:
         raise UsageError(Diagnostic("usage", f"expected 1 to {_MOST_WORKERS} workers, found {workers}"))
+    admission = _admission(settings)
     listens = _listening(settings, socket)
-    sockets, admission = [listens], _admission(settings)
+    sockets = [listens]
     place = server_socket(settings, os.environ)
     if place is not None and (private := listening.on_private_file(place)) is not None:
         sockets.append(private)
@@ -117,9 +119,14 @@ def _sync(settings: "Settings") -> None:
 
 
 def _stop(*_: object) -> NoReturn:
+    """End a sync: at once if it listens, and soon if it is in the middle of something that does not."""
+    last = threading.Timer(_GRACE, os._exit, (0,))  # a writer may be killed at any point: the next sync repairs it
+    last.daemon = True
+    last.start()
     raise KeyboardInterrupt
 
 
+_GRACE = 5.0  # seconds
 _PUBLIC = "others can reach this address, and everyone who can is answered: set a token, or put a gateway in front"
 _PUBLIC_WITH_TOKEN = "others can reach this address, and tokens travel unencrypted: put a gateway with TLS in front"
 

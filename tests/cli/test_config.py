@@ -12,7 +12,7 @@ from pond.config.listing import as_text
 from pond.config.settings import SETTINGS
 from tests.cli.command import POND, Done, environment, obey_permissions, pond
 
-LATER = [each for each in SETTINGS.values() if each.path[0] in ("sql", "embed", "search", "pods")]
+LATER = [each for each in SETTINGS.values() if each.path[0] in ("serve", "sql", "embed", "search", "pods")]
 HEAVY = ("lance", "pyarrow", "pydantic", "lark")
 
 
@@ -41,6 +41,7 @@ def test_show_prints_every_setting_with_its_source(home: Path) -> None:
         ["namespace", "none", "default"],
         ["storage.aws_region", "eu", "pond.toml:4"],
         ["storage.aws_secret_access_key", "***", "pond.toml:5"],
+        ["namespaces", "none", "default"],
         ["sync.clients", "codex", "POND_SYNC_CLIENTS"],
         ["sync.paths", "none", "default"],
         ["sync.interval", "2.0", "default"],
@@ -58,11 +59,12 @@ def test_show_as_json(words: list[str], home: Path) -> None:
         "namespace": {"value": None, "source": "default"},
         "storage.aws_region": {"value": "eu", "source": "pond.toml:4"},
         "storage.aws_secret_access_key": {"value": "***", "source": "pond.toml:5"},
+        "namespaces": {"value": {}, "source": "default"},
         "sync.clients": {"value": None, "source": "default"},
         "sync.paths": {"value": [], "source": "default"},
         "sync.interval": {"value": 2.0, "source": "default"},
         "ingest.rows_per_commit": {"value": 20000, "source": "default"},
-        **{each.name: {"value": each.default, "source": "default"} for each in LATER},
+        **{each.name: {"value": json.loads(json.dumps(each.default)), "source": "default"} for each in LATER},
     }
 
 

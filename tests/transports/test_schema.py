@@ -14,6 +14,7 @@ from pond.diagnostics.diagnostic import Diagnostic, PondError
 from pond.diagnostics.failures import REASONS, Failure
 from pond.operations.failing import _BY_CODE, RequestError
 from pond.transports.http.errors import error_response
+from pond.transports.http.routes import OPERATIONS
 from tests.cli.command import environment
 from tests.operations import invented
 from tests.size import SOAK, size
@@ -72,3 +73,16 @@ def _is_told(error: PondError, failure: Failure, reason: str) -> None:
     _ERROR.validate(body)
     assert response.status_code == failure.status
     assert (body["error"]["code"], body["error"]["details"]["reason"]) == (failure.code, reason)
+
+
+def test_the_document_and_the_server_have_the_same_operations(server: Server) -> None:
+    described = {
+        (method.upper(), path)
+        for path, methods in server.get("/openapi.json").json["paths"].items()
+        for method in methods
+    }
+    offered = {(route.method, route.path) for route in OPERATIONS}
+    assert offered <= described
+    assert {path for _, path in described - offered} == {
+        "/v1/events", "/v1/blobs/{sha256}", "/", "/docs", "/healthz", "/metrics", "/openapi.json",
+    }  # fmt: skip
