@@ -61,7 +61,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "config": ("pond.cli.config", "Show the settings that hold here, and where each comes from."),
     "golden": (
         "pond.cli.golden",
-        "Say what a change did to the goldens, row by row; exit 1 where a stored row is gone or has another key.",
+        "Say what a change did to the goldens; exit 1 where a stored row is gone or has another key.",
     ),
     "schema": ("pond.cli.schema", "List, print, publish and compare the schemas of pond's types."),
     "map": ("pond.cli.map", "Check, format and explain mapping files."),
