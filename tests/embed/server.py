@@ -96,8 +96,12 @@ class _Handler(BaseHTTPRequestHandler):
                 data[-1]["index"] = data[0]["index"]
             case "words":
                 data[0]["embedding"] = "AAAA"
+            case "huge":
+                data[0]["embedding"][0] = 10**400
             case "silence":
                 self.server.stopping.wait(20)
+            case "drips":
+                return self._drip()
             case "breaks-off":
                 self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n{")
                 self.close_connection = True
@@ -109,6 +113,14 @@ class _Handler(BaseHTTPRequestHandler):
             case "forbidden":
                 return self._answer(401, {"error": "no such key"})
         return self._answer(200, {"data": data})
+
+    def _drip(self) -> None:
+        """Promise an answer, and send a letter of it now and then."""
+        self.close_connection = True
+        with suppress(OSError):  # who asked has gone
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n")
+            while not self.server.stopping.wait(0.02):
+                self.wfile.write(b" ")
 
     def _answer(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
         text = (body if isinstance(body, str) else json.dumps(body)).encode()

@@ -70,7 +70,9 @@ def test_a_cut_is_asked_for_and_cut_here_where_the_server_does_not(server: Endpo
         ("twice", "model-answer: model `far`: expected 3 vectors, found 3"),
         ("words", "model-answer: model `far`: the server's answer holds something else than numbers"),
         ("no-json", "model-answer: model `far`: the server's answer is not a list of embeddings"),
+        ("huge", "model-answer: model `far`: the server's answer holds something else than numbers"),
         ("silence", "no answer in time (5 attempts)"),
+        ("drips", "no answer in time (5 attempts)"),
         ("breaks-off", "the answer breaks off (5 attempts)"),
         ("forbidden", "the server answered 401: no such key"),
         ("redirects", "the server answered 302"),
@@ -101,6 +103,23 @@ def test_a_server_that_stays_busy_is_given_up(server: Endpoint) -> None:
     server.mode, server.failures = "503", 99
     assert "the server answered 503: busy (5 attempts)" in _fault(opened(_model(server)))
     assert len(server.requests) == 5
+
+
+@pytest.mark.parametrize("mode", ["silence", "drips"])
+def test_a_question_does_not_wait_as_long_as_texts_do(
+    server: Endpoint, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setattr(endpoint, "_WAITED", 0.2)
+    server.mode = mode
+    with pytest.raises(PondError, match=r"no answer in time \(1 attempt\)"):
+        opened(_model(server, timeout=60.0)).query("why")
+
+
+def test_a_question_is_asked_twice_at_most(server: Endpoint) -> None:
+    server.mode, server.failures = "503", 99
+    with pytest.raises(PondError, match=r"the server answered 503: busy \(2 attempts\)"):
+        opened(_model(server)).query("why")
+    assert len(server.requests) == 2
 
 
 def test_nobody_at_the_address() -> None:
