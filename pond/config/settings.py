@@ -100,7 +100,7 @@ class Embed:
         default=None, metadata=_about(Text(), "What the model wants to see before a text.", "the model's")
     )
     max_tokens: int | None = field(
-        default=None, metadata=_about(Count(8, 65_536), "How much of a message the model sees.", "the model's")
+        default=None, metadata=_about(Count(8, 65_536), "Tokens of a message that the model sees.", "160")
     )
     threads: int | None = field(
         default=None, metadata=_about(Count(1, 1024), "Threads, or requests at once.", "one for each core")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pond.embed.faults import Broken, NotInstalled
+from pond.embed.faults import BadVectors, Broken, NotInstalled, first_line
 from pond.embed.model import Model
 
 if TYPE_CHECKING:
@@ -22,18 +22,21 @@ class FastembedEncoder:
             from fastembed import TextEmbedding
         except ImportError as error:
             raise NotInstalled(error.name or "fastembed") from None
+        self._name = model.name
         try:
             self._model = TextEmbedding(
                 model.name, specific_model_path=str(model.folder), threads=1, providers=["CPUExecutionProvider"],
                 local_files_only=True,
             )  # fmt: skip
         except Exception as error:
-            reason = f"its files cannot be read: {(str(error).splitlines() or [''])[0][:200]}"
-            raise Broken(model.name, reason) from error
+            raise Broken(model.name, f"its files cannot be read: {first_line(error)}") from error
 
     def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """Return one row a text, as fastembed makes it: some models tell questions from texts by themselves."""
         import numpy as np
 
         make = self._model.query_embed if query else self._model.passage_embed
-        return np.array(list(make(list(texts))), dtype=np.float32)
+        try:
+            return np.array(list(make(list(texts))), dtype=np.float32)
+        except Exception as error:
+            raise BadVectors(self._name, f"the network fails: {first_line(error)}") from error

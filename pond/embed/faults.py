@@ -7,6 +7,11 @@ from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
 EXTRA = "pip install 'pond[embed]'"
 
 
+def first_line(error: Exception) -> str:
+    """Return what a library says of a fault, in one line."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
 class EmbedError(PondError):
     """Texts cannot be embedded now; nothing that is stored changes."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pond.embed.faults import Broken, NotInstalled
+from pond.embed.faults import BadVectors, Broken, NotInstalled, first_line
 from pond.embed.folder import TOKENIZER, tokenizer_facts
 from pond.embed.model import Model, Pooling
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from pond.embed.embedder import Vectors
 
+# Tokens of a text that count, where nobody says how many: what a message is about stands at its beginning, and more of it
+# makes a vaguer vector (decision 0029).
+_ENOUGH = 160
 _CHARACTERS = 16  # of a text for each token that is kept: what lies further on cannot come into the vector
 _QUIET = 3  # errors only
 Result = TypeVar("Result")
@@ -34,15 +37,18 @@ class OnnxEncoder:
         assert model.folder is not None
         self._model, folder = model, model.folder
         facts = tokenizer_facts(folder, model.name)
-        self._tokens = min(model.max_tokens or facts.max_tokens, facts.max_tokens)
+        self._tokens = min(model.max_tokens or _ENOUGH, facts.max_tokens)
         self._tokenizer = _read(model, lambda: _tokenizer(folder / TOKENIZER, self._tokens, facts.pad))
         self._session = _read(model, lambda: _session(folder / model.file))
         self._inputs = {each.name for each in self._session.get_inputs()}
 
     def encode(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """Return what the network makes of each text, pooled into one row."""
-        feed = self.fed(texts)
-        return _pooled(self.run(feed), feed["attention_mask"], self._model.pooling)
+        try:
+            feed = self.fed(texts)
+            return _pooled(self.run(feed), feed["attention_mask"], self._model.pooling)
+        except Exception as error:  # whatever the libraries raise: the network may not take what its tokenizer gives
+            raise BadVectors(self._model.name, f"the network fails: {first_line(error)}") from error
 
     def fed(self, texts: Sequence[str]) -> dict[str, NDArray[np.int64]]:
         """Return texts as the network takes them: their tokens, filled up to the longest."""
@@ -79,7 +85,7 @@ def _read(model: Model, make: Callable[[], Result]) -> Result:
     except ImportError as error:
         raise NotInstalled(error.name or "onnxruntime") from None
     except Exception as error:
-        raise Broken(model.name, f"its files cannot be read: {(str(error).splitlines() or [''])[0][:200]}") from error
+        raise Broken(model.name, f"its files cannot be read: {first_line(error)}") from error
 
 
 def _tokenizer(path: Path, tokens: int, pad: str) -> Any:

@@ -28,6 +28,7 @@ from tests.bench.talk import Said, Talk
 PER_SESSION = 20  # messages
 LONG, LONG_SIZE = 250, 20_000  # messages of so many characters that all say the same rare words
 _AT_ONCE = 2_500  # sessions in one commit
+NO_AGE = timedelta(0)  # what is older is removed
 _INGESTED_AT = 1_800_000_000_000_000
 _NOTES = "built.json"
 
@@ -63,7 +64,7 @@ def _build(place: Path, messages: int) -> Built:
     while some := list(islice(sessions, _AT_ONCE)):
         _write(store, some)
     rows = time.process_time() - begin
-    optimize(store, timedelta(0))
+    optimize(store, NO_AGE)
     seconds = _index_again(store)
     health = upkeep.health(store, MESSAGES)
     return Built(str(place), health.rows, rows, seconds, health.index_bytes, health.bytes - health.index_bytes)
@@ -77,7 +78,7 @@ def _index_again(store: Store) -> float:
     start = time.process_time()
     upkeep.ensure_indexes(store, MESSAGES)
     seconds = time.process_time() - start
-    upkeep.clean(store, MESSAGES, timedelta(0))
+    upkeep.clean(store, MESSAGES, NO_AGE)
     return seconds
 
 

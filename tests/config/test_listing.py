@@ -30,7 +30,7 @@ def test_every_setting_is_listed_in_order_of_declaration(home: Home) -> None:
         "embed.pooling": "the model's",
         "embed.query_prefix": "the model's",
         "embed.passage_prefix": "the model's",
-        "embed.max_tokens": "the model's",
+        "embed.max_tokens": "160",
         "embed.threads": "one for each core",
         "embed.models": "$XDG_DATA_HOME/pond/models",
         "search.index_from": "100000",

@@ -34,7 +34,7 @@ def test_vectors_are_those_of_fastembed(minilm: Model) -> None:
         "pond/test", PoolingType.MEAN, True, ModelSource(hf="pond/nowhere"), 384, model_file=minilm.file
     )
     theirs = TextEmbedding("pond/test", specific_model_path=str(minilm.folder), threads=1)
-    made = opened(minilm)
+    made = opened(replace(minilm, max_tokens=256))  # as much of a long text as fastembed takes
     # One by one: in a network of whole numbers a text's neighbours in a batch change its last digits.
     expected = np.array(list(theirs.embed(TEXTS, batch_size=1)))
     found = np.concatenate([made.passages([text]) for text in TEXTS])
@@ -61,6 +61,13 @@ def test_a_cut_vector_is_the_beginning_of_the_whole_one(minilm: Model) -> None:
     assert np.allclose(cut, whole[:64] / np.linalg.norm(whole[:64]), atol=1e-6)
     with pytest.raises(PondError, match="expected 500 dimensions, found 384"):
         opened(replace(minilm, dimensions=500)).query("fern")
+
+
+def test_the_beginning_of_a_text_is_what_counts(minilm: Model) -> None:
+    begin, rest = "the ferns need water " * 40, "and the build server is red " * 40
+    assert np.array_equal(*opened(minilm).passages([begin, begin + rest]))
+    more = opened(replace(minilm, max_tokens=250)).passages([begin, begin + rest])
+    assert np.abs(more[0] - more[1]).max() > 0.01
 
 
 def test_pooling_belongs_to_the_model(minilm: Model) -> None:
@@ -125,6 +132,17 @@ def test_half_a_network(copy: Path) -> None:
     assert "has changed since it was added" in _broken(copy)
     (copy / folder.NOTE).unlink()
     assert "its files cannot be read" in _broken(copy)
+
+
+def test_a_network_that_does_not_take_what_its_tokenizer_gives(minilm: Model, copy: Path) -> None:
+    (copy / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 2000}))
+    made = opened(replace(folder.read(copy, "mine"), max_tokens=2000))
+    assert made.passages(["short"]).shape == (1, 384)
+    with pytest.raises(PondError, match="model `minilm-l6-int8`: the network fails: "):
+        made.passages(["ferns and trays " * 600])
+    texts = ["short", "ferns and trays " * 600, "short, too"]
+    refused = [place for batch in embedded(made, texts, threads=1) if batch.refused for place in batch.places]
+    assert refused == [1]  # it does not cost the others
 
 
 @pytest.mark.parametrize("file", ["tokenizer.json", "tokenizer_config.json", folder.NOTE])
