@@ -49,7 +49,9 @@ def add(
     ] = None,
     query_prefix: Annotated[str | None, typer.Option("--query-prefix", help="What comes before a question.")] = None,
     passage_prefix: Annotated[str | None, typer.Option("--passage-prefix", help="What comes before a text.")] = None,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", help="Tokens of a text that the model sees.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", help="Tokens of a text that the model sees.")
+    ] = None,
     license: Annotated[str | None, typer.Option("--license", help="The model's licence, for the list.")] = None,
     languages: Annotated[str | None, typer.Option("--languages", help="The model's languages, for the list.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result of the test as JSON.")] = False,

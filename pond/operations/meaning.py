@@ -34,11 +34,10 @@ def meaning_of(
         return None, None
     if like is not None:
         return _of_message(service, store, like, label), None
-    text = " ".join((query.words, *query.phrases)).strip()
-    if not text:
+    if not query.words:
         return None, None
     try:
-        return _of_text(service, text, label, dimensions), None
+        return _of_text(service, query.words, label, dimensions), None
     except PondError as error:  # full text still answers
         return None, error.diagnostics[0].message
 

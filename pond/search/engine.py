@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pond.search.candidates import FULL_TEXT, Candidate, Snapshot, Wanted
 from pond.search.meaning import MEANING, NEAREST, Meaning, measure, nearest
 from pond.search.passages import Passage
+from pond.search.phrases import found_by_phrase
 from pond.search.ranking import Scored, ranked, surroundings_count
 from pond.search.results import Result, once
 from pond.search.sought import Sought, sought
@@ -49,7 +50,9 @@ def search(
     pool, found.more = snapshot.full_text(target, wanted)
     closest = pool[:_CLOSEST]
     if meaning is not None:
-        near = nearest(snapshot, meaning, wanted, found.searchable)
+        # Whoever holds the phrases is in the pool already. Looking for them among vectors would read every text.
+        complete = found_by_phrase(target, wanted.phrases) and not found.more
+        near = [] if complete else nearest(snapshot, meaning, wanted, found.searchable)
         pool, found.more = _joined(pool, near), found.more or len(near) == NEAREST
         closest = _joined(closest, near[:_CLOSEST])
     found.surroundings = surroundings_count(pool)

@@ -17,6 +17,7 @@ MEANING = "meaning"
 NEAREST = 100  # messages found: as many again add nothing (decision 0038)
 # Messages left by a filter that are all compared: for so few that is faster than the index, and misses none.
 _FEW = 20_000
+_OVER = 2  # times as many are asked for where some of them may not be wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +33,26 @@ class Meaning:
 
 def nearest(snapshot: Snapshot, meaning: Meaning, wanted: Wanted, searchable: int) -> list[Candidate]:
     """Return the nearest messages, the nearest first."""
-    where = predicate.all_of(
-        wanted.where, SEARCHABLE, wanted.spelled, predicate.equals("embedding_model", meaning.label)
-    )
-    asked = vectors.nearest(
-        meaning.column, meaning.vector, NEAREST + (meaning.itself is not None), meaning.how, exact=searchable <= _FEW
-    )
+    spelled = wanted.spelled
+    found, more = _allowed(snapshot, meaning, wanted, wanted.where, searchable, 1 if spelled is None else _OVER)
+    if more and len(found) < NEAREST:  # what is near is not what is wanted: every text has to be looked at
+        found, _ = _allowed(snapshot, meaning, wanted, predicate.all_of(wanted.where, spelled), searchable, 1)
+    return found
+
+
+def _allowed(
+    snapshot: Snapshot, meaning: Meaning, wanted: Wanted, where: str | None, searchable: int, times: int
+) -> tuple[list[Candidate], bool]:
+    """Return the nearest that are wanted of so many times as many, and whether there may be more."""
+    where = predicate.all_of(where, SEARCHABLE, predicate.equals("embedding_model", meaning.label))
+    count = NEAREST * times + (meaning.itself is not None)
+    asked = vectors.nearest(meaning.column, meaning.vector, count, meaning.how, exact=searchable <= _FEW)
     rows = snapshot.rows([*CANDIDATE, vectors.DISTANCE], where, nearest=asked)
     found = [
         as_candidate(row, {MEANING: 1 - row[vectors.DISTANCE]}) for row in rows if wanted.allows(row["search_text"])
     ]
     found = [each for each in found if each.key != meaning.itself]
-    return sorted(found, key=lambda each: (-each.arms[MEANING], each.key))[:NEAREST]
+    return sorted(found, key=lambda each: (-each.arms[MEANING], each.key))[:NEAREST], len(rows) == count
 
 
 def measure(snapshot: Snapshot, meaning: Meaning, pool: Sequence[Candidate]) -> None:
@@ -55,9 +64,11 @@ def measure(snapshot: Snapshot, meaning: Meaning, pool: Sequence[Candidate]) -> 
         return
     where = predicate.all_of(read.taking(missing), predicate.equals("embedding_model", meaning.label))
     held = snapshot.table([meaning.column], where)
-    length = float(np.linalg.norm(meaning.vector)) or 1.0
-    for row, values in zip(held[read.ROW].to_pylist(), held[meaning.column].to_pylist(), strict=True):
-        if values is not None:
-            own = np.asarray(values, dtype=np.float32)
-            cosine = float(own @ meaning.vector) / ((float(np.linalg.norm(own)) or 1.0) * length)
-            missing[row].arms[MEANING] = cosine
+    held = held.filter(held[meaning.column].is_valid())
+    # As one block of numbers: a Python list of each vector takes as long as all the rest of the search.
+    numbers = held[meaning.column].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    own = numbers.reshape(-1, len(meaning.vector)).astype(np.float32)
+    lengths = np.linalg.norm(own, axis=1) * np.linalg.norm(meaning.vector)
+    cosines = (own @ meaning.vector) / np.where(lengths > 0, lengths, 1.0)
+    for row, cosine in zip(held[read.ROW].to_pylist(), cosines.tolist(), strict=True):
+        missing[row].arms[MEANING] = cosine

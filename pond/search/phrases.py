@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from pond.search.query.query import Query
+from pond.search.sought import Sought
 from pond.sessions import terms
 from pond.sessions.search_text import indexable
 from pond.substrate import predicate
@@ -84,6 +85,12 @@ def _is_edge(text: str, at: int) -> bool:
 def conditions(wanted: Sequence[str]) -> list[Condition]:
     """Return what the index is asked for; phrases that it cannot be asked for are left to who compares texts."""
     return [found for phrase in wanted[:MOST] if (found := condition(phrase)) is not None]
+
+
+def found_by_phrase(sought: Sought, wanted: Sequence[str]) -> bool:
+    """Tell whether the terms that are asked for find every text with the phrases: they hold a word of one of these."""
+    asked = set(sought.terms)
+    return any(word in asked for phrase in wanted[:MOST] for word in terms.words(_normal(indexable(phrase)).lower()))
 
 
 def filters(column: str, wanted: Sequence[str], excluded: Sequence[str]) -> Iterator[str]:

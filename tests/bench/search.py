@@ -8,12 +8,12 @@ from pathlib import Path
 from pond.config.process import Role, become
 from tests.bench.figures import Figure, table
 
-HALVES = ("speed", "quality")
+PARTS = ("speed", "vectors", "recall", "quality")
 
 
 def _arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.search", description=__doc__)
-    parser.add_argument("--only", choices=HALVES, help="measure this half alone")
+    parser.add_argument("--only", choices=PARTS, help="measure this part alone")
     parser.add_argument("--messages", type=int, metavar="N", help="in the lake that is searched for speed (100,000)")
     parser.add_argument("--full", action="store_true", help="a million of them, as promised")
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts (3)")
@@ -28,11 +28,19 @@ def _arguments(words: list[str]) -> argparse.Namespace:
 def run(options: argparse.Namespace) -> list[Figure]:
     """Measure what was asked for."""
     figures: list[Figure] = []
-    if options.only != "quality":
+    if options.only in (None, "speed"):
         from tests.bench import search_speed
 
         figures += search_speed.measure(options.messages, options.full, options.kept, options.rounds)
-    if options.only != "speed" and options.sets and options.samples:
+    if options.only in (None, "vectors"):
+        from tests.bench import search_hybrid
+
+        figures += search_hybrid.measure(options.messages, options.full, options.kept, options.rounds)
+    if options.only in (None, "recall"):
+        from tests.bench import search_recall
+
+        figures += search_recall.measure(options.full)
+    if options.only in (None, "quality") and options.sets and options.samples:
         from tests.bench import search_quality
 
         figures += search_quality.measure(options.sets, options.samples)

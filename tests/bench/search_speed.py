@@ -13,6 +13,7 @@ from typing import Any
 import pond
 from pond.search.candidates import CANDIDATE
 from pond.substrate import read
+from pond.substrate.vectors import DISTANCE
 from pond.types import SearchFilters
 from tests.bench import search_ingest, search_lake, search_once
 from tests.bench.figures import Figure
@@ -27,23 +28,27 @@ _EVERY_DAY, _FULL = 100_000, 1_000_000
 
 @dataclass
 class Scans:
-    """The full-text queries that were asked, to ask them again by themselves."""
+    """The queries by words and by vectors that were asked, to ask them again by themselves."""
 
     made: list[tuple[read.Pinned, str | None, dict[str, Any]]] = field(default_factory=list)
 
-    def again(self, columns: Sequence[str]) -> None:
+    def again(self, columns: Sequence[str] = ()) -> None:
         for pinned, where, limits in self.made:
-            pinned.rows(columns, where, **limits)
+            pinned.rows([*columns, DISTANCE if "nearest" in limits else "_score"], where, **limits)
+
+
+def size(full: bool) -> int:
+    """Return how many messages the lake has that is searched."""
+    return _FULL if full else _EVERY_DAY
 
 
 def measure(messages: int | None, full: bool, folder: Path | None, rounds: int) -> list[Figure]:
     """Return all figures of speed and size."""
-    built = search_lake.kept(messages or (_FULL if full else _EVERY_DAY), folder)
+    built = search_lake.kept(messages or size(full), folder)
     queries = Queries(built.messages // PER_SESSION)
-    lake = pond.Lake(built.place)
-    figures = [_against_bare(lake, kind, queries.of(kind, QUERIES), rounds) for kind in (*CLASSES, *HOSTILE)]
-    figures += _filtered(lake, queries.of("words", QUERIES), queries, rounds)
-    lake.close()
+    with pond.Lake(built.place) as lake:
+        figures = [against_bare(lake, kind, queries.of(kind, QUERIES), rounds) for kind in (*CLASSES, *HOSTILE)]
+        figures += _filtered(lake, queries.of("words", QUERIES), queries, rounds)
     figures += search_once.one_shot(built, queries.of("words", rounds))
     figures += [search_once.memory(built, queries.of("words", QUERIES)), _index(built)]
     with tempfile.TemporaryDirectory(prefix="pond-bench-") as temporary:
@@ -53,30 +58,33 @@ def measure(messages: int | None, full: bool, folder: Path | None, rounds: int) 
 # --- against the query inside ----------------------------------------------------------------------------------------
 
 
-def _against_bare(lake: pond.Lake, kind: str, queries: Iterable[str], rounds: int) -> Figure:
-    """Compare whole searches with the full-text queries that they make: the same terms, limit, filter and columns."""
+def against_bare(
+    lake: pond.Lake, kind: str, queries: Iterable[str], rounds: int, named: str = "search", limit: float = LIMIT
+) -> Figure:
+    """Compare whole searches with the queries for candidates in them: the same terms, limit, filter and columns."""
     times: dict[str, list[float]] = {"whole": [], "bare": [], "ids": []}
     for query in queries:
         with _listening() as scans:
             lake.search(query)
         work: dict[str, Callable[[], object]] = {"whole": partial(lake.search, query)}
-        work |= {"bare": partial(scans.again, [*CANDIDATE, "_score"]), "ids": partial(scans.again, ["_score"])}
-        for name, seconds in _least(work, rounds).items():
+        work |= {"bare": partial(scans.again, CANDIDATE), "ids": scans.again}
+        for name, seconds in least(work, rounds).items():
             times[name].append(seconds)
     whole, bare, ids = (times[name] for name in ("whole", "bare", "ids"))
     detail = {"p95": _p95(whole) / _p95(bare), "CPU ms p50": 1e3 * median(whole), "CPU ms p95": 1e3 * _p95(whole)}
     detail |= {"bare p50": 1e3 * median(bare), "bare p95": 1e3 * _p95(bare), "bare without texts": 1e3 * median(ids)}
-    limit = HOSTILE_LIMIT if kind in HOSTILE else LIMIT
-    return Figure(f"search, {kind}", median(whole) / median(bare), "x bare query", limit, at_least=False, detail=detail)
+    limit = HOSTILE_LIMIT if kind in HOSTILE else limit
+    ratio = median(whole) / median(bare)
+    return Figure(f"{named}, {kind}", ratio, "x bare query", limit, at_least=False, detail=detail)
 
 
 @contextmanager
 def _listening() -> Iterator[Scans]:
-    """Note the full-text queries that are made meanwhile."""
+    """Note the queries for candidates that are made meanwhile."""
     scans, ask = Scans(), read.Pinned.rows
 
     def rows(self: read.Pinned, columns: Sequence[str], where: str | None = None, **limits: Any) -> Any:
-        if "full_text_query" in limits:
+        if "full_text_query" in limits or "nearest" in limits:
             scans.made.append((self, where, limits))
         return ask(self, columns, where, **limits)
 
@@ -87,7 +95,7 @@ def _listening() -> Iterator[Scans]:
         read.Pinned.rows = ask  # type: ignore[method-assign]
 
 
-def _least(work: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+def least(work: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
     """Return the least CPU time of each kind of work, done in turn."""
     best = dict.fromkeys(work, float("inf"))
     for _ in range(rounds):
@@ -119,7 +127,7 @@ def _filtered(lake: pond.Lake, words: Sequence[str], queries: Queries, rounds: i
     for query in words:
         work = {"none": partial(lake.search, query)}
         work |= {name: partial(lake.search, query, filters=given) for name, given in filters.items()}
-        for name, seconds in _least(work, rounds).items():
+        for name, seconds in least(work, rounds).items():
             times[name].append(seconds)
     base = median(times.pop("none"))
     return [

@@ -1,4 +1,4 @@
-"""Vectors for a lake of very many messages: invented ones, in clusters as texts about one thing are, and not of its texts.
+"""Vectors for a lake of very many messages: invented ones, in clusters, as texts about one thing are.
 
 Real ones would take hours. For speed only their number, their dimensions and their unevenness count.
 """
@@ -42,13 +42,19 @@ def ready(built: Built) -> float:
     return float(json.loads(notes.read_text()))
 
 
+def are_there(built: Built) -> bool:
+    """Tell whether the messages of a lake have vectors."""
+    return (Path(built.place).parent / _NOTES).exists()
+
+
 def _fill(store: Store) -> None:
     vectors.prepare(store, MODEL, DIMENSIONS)
     keys = read.rows(store, MESSAGES, MESSAGES.keys, "search_text IS NOT NULL")
     column = field(vectors.column(MODEL), DIMENSIONS)
     numbers = pa.array(_invented(keys.num_rows).reshape(-1))
     made = pa.FixedSizeListArray.from_arrays(numbers, DIMENSIONS)
-    schema = pa.schema([*(MESSAGES.schema.field(name) for name in MESSAGES.keys), column, MESSAGES.schema.field(vectors.MARK)])
+    own = [MESSAGES.schema.field(name) for name in (*MESSAGES.keys, vectors.MARK)]
+    schema = pa.schema([*own[:-1], column, own[-1]])
     write.fill(store, MESSAGES, pa.table([*keys.columns, made, pa.array([MODEL] * len(made))], schema=schema))
 
 

@@ -1,4 +1,4 @@
-"""Networks made here, as a program: `python -m tests.embed.networks quantize|look_up FROM TO`. Needs `networks.lock`."""
+"""Networks made here, as a program: `python -m tests.embed.networks quantize|look_up FROM TO`; see `networks.lock`."""
 
 import sys
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +18,8 @@ from pond.operations.envelope import PROTOCOL
 from pond.operations.failing import RequestError
 from pond.operations.search import search
 from pond.operations.service import Service
+from pond.search import meaning
+from pond.substrate.read import Pinned
 from pond.types import SearchRequest, SearchResponse
 from tests.embed.fetch import MODELS, NAME
 from tests.embed.lakes import far, store_at
@@ -81,6 +84,54 @@ def test_words_are_not_lost_by_meaning(place: Path, query: str, message: str) ->
 def test_an_exact_phrase_holds_for_both_arms(place: Path) -> None:
     found = asked(place, '"the dough" baking time')
     assert {hit["message_id"] for hit in found["hits"]} == {"bread-0"}
+
+
+@pytest.fixture
+def scans(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
+    """Return the filters of the questions for the nearest vectors, as they are asked."""
+    asked: list[str | None] = []
+    real = Pinned.rows
+
+    def rows(self: Pinned, columns: Sequence[str], where: str | None = None, **limits: Any) -> Any:
+        asked.extend([where] if "nearest" in limits else [])
+        return real(self, columns, where, **limits)
+
+    monkeypatch.setattr(Pinned, "rows", rows)
+    return asked
+
+
+def test_who_holds_a_phrase_is_not_looked_for_among_all_texts(place: Path, scans: list[str | None]) -> None:
+    found = asked(place, '"the dough" baking time', explain=True)
+    assert (best(found), scans) == ("bread-0", [])
+    assert found["explanation"]["hits"][0]["arms"].keys() == {"full text", "meaning"}  # it has its cosine all the same
+
+
+def test_a_phrase_of_signs_is_looked_for_by_meaning(place: Path, scans: list[str | None]) -> None:
+    found = asked(place, '": merge_insert is" "," lost access')
+    assert best(found) == "names-1"
+    assert asked(place, '"?" rest before baking')["searched_by"] == ["words", "meaning"]
+    assert scans
+
+
+def test_excluded_words_hold_for_the_nearest(place: Path, scans: list[str | None]) -> None:
+    assert best(asked(place, ANOTHER_WORD)) == "login-0"
+    scans.clear()
+    found = asked(place, f'{ANOTHER_WORD} -"thrown out"')
+    assert "login-0" not in {hit["message_id"] for hit in found["hits"]}
+    assert len(scans) == 1
+    assert "thrown" not in (scans[0] or "")  # texts are compared as they come, not all of them by Lance
+
+
+def test_every_text_is_looked_at_where_the_nearest_are_not_wanted(
+    place: Path, scans: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(meaning, "NEAREST", 1)
+    monkeypatch.setattr(meaning, "_OVER", 1)
+    found = asked(place, f'{ANOTHER_WORD} -"thrown out"')
+    assert "login-0" not in {hit["message_id"] for hit in found["hits"]}
+    assert len(found["hits"]) >= 1
+    assert len(scans) == 2
+    assert "thrown" in (scans[1] or "")
 
 
 @pytest.mark.rule("search-prefilter-pushdown")
