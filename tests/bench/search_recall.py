@@ -62,7 +62,7 @@ def _shares(pinned: Pinned, questions: NDArray[np.float32], probes: int) -> list
 
 def _nearest(pinned: Pinned, vector: NDArray[np.float32], how: vectors.Nearness, *, exact: bool = False) -> set[str]:
     asked = vectors.nearest(_COLUMN, vector, FOUND, how, exact=exact)
-    return set(pinned.rows(["id"], None, nearest=asked)["id"].to_pylist())
+    return set(pinned.rows(["id", vectors.DISTANCE], None, nearest=asked)["id"].to_pylist())
 
 
 def _indexed(place: Path, rows: NDArray[np.float32]) -> Pinned:
