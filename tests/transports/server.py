@@ -106,11 +106,12 @@ def asked(
 def serving(
     lake: Path, *arguments: str, port: int | None = 0, variables: Mapping[str, str] | None = None
 ) -> Iterator[Server]:
-    """Run a server whose runtime directory is beside the lake; it is ended with the test, at the latest."""
+    """Run a server whose runtime directory and pods are beside the lake; it is ended with the test, at the latest."""
     words = [*POND, "serve", "--lake", str(lake), *(["--port", str(port)] if port is not None else []), *arguments]
     runtime = lake.parent / "run"
     runtime.mkdir(mode=0o700, exist_ok=True)
-    own = {"XDG_CONFIG_HOME": "/nonexistent", "XDG_RUNTIME_DIR": str(runtime), **(variables or {})}
+    own = {"XDG_CONFIG_HOME": "/nonexistent", "XDG_RUNTIME_DIR": str(runtime)}
+    own |= {"POND_PODS_ROOT": str(lake.parent / "pods"), **(variables or {})}
     process = subprocess.Popen(
         words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(**own)
     )
