@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.cli.command import POND, environment
+from tests.cli.command import POND, environment, pond
 
 PATIENCE = 120.0  # seconds; only a hang is that slow
 
@@ -100,6 +100,15 @@ def asked(
     response = connection.getresponse()
     content = response.read()
     return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, content)
+
+
+def settled(lake: Path, *sessions: list[Any]) -> None:
+    """Store sessions, and do all that would be done about them later: what search says does not change any more."""
+    with serving(lake) as server:
+        for events in sessions:
+            server.ingest(events)
+        assert server.stop() == 0
+    assert pond("optimize", "--lake", lake).code == 0
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from pond.operations.envelope import (
     sql_request,
     stats_request,
 )
-from pond.operations.finding import meant
+from pond.operations.finding import meant, session_meant
 from pond.operations.get import get
 from pond.operations.ingest import begin_ingest, events_of
 from pond.operations.listing import list_sessions
@@ -47,6 +47,8 @@ class Route:
 
 # What commands of the same user ask for beside them; only the private socket has it.
 def _found(service: Service, request: JsonObject) -> JsonObject:
+    if request.get("only") == "session":
+        return {"session_id": session_meant(service, request["text"], request.get("namespace")), "message_id": None}
     found = meant(service, request["text"], request.get("session"), request.get("namespace"))
     return {"session_id": found.session_id, "message_id": found.message_id}
 
