@@ -356,14 +356,14 @@ class Pod(TypedDict):
 
 
 class PodListRequest(TypedDict, closed=True):
-    """Asks which pods there are."""
+    """Asks which pods there are. Sent to `POST /v1/pods/list`."""
 
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]
 
 
 class PodGetRequest(TypedDict, closed=True):
-    """Asks for a pod."""
+    """Asks for a pod. Sent to `POST /v1/pods/get`."""
 
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]
@@ -455,7 +455,7 @@ class SetManifestChange(TypedDict, closed=True):
 
 
 class PodRemoveRequest(TypedDict, closed=True):
-    """Removes a pod's record. Its sessions and its children's records stay."""
+    """Removes a pod's record. Its sessions and its children's records stay. Sent to `POST /v1/pods/remove`."""
 
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]
@@ -470,7 +470,7 @@ class PodRemoveResponse(TypedDict):
 
 
 class PodRestoreRequest(TypedDict, closed=True):
-    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on."""
+    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on. Sent to `POST /v1/pods/restore`."""
 
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]
@@ -873,7 +873,7 @@ class ErrorResponse(TypedDict):
 
 
 class PodChangeRequest(TypedDict, closed=True):
-    """Changes one aspect of a pod and leaves all others alone. Whatever sets or adds something makes the pod where there is none."""
+    """Changes one aspect of a pod and leaves all others alone. Whatever sets or adds something makes the pod where there is none. Sent to `POST /v1/pods/change`."""
 
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]

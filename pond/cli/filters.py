@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from pond.lake.projects import from_here
 from pond.search.query.query import Key
 from pond.search.wire import filters_of
 
@@ -37,7 +38,10 @@ Agent: TypeAlias = Annotated[Values, typer.Option("--agent", metavar="KIND", hel
 
 def chosen(options: Mapping[Key, Sequence[str] | str | bool | None]) -> "SearchFilters":
     """Return the options that were given as filters of a request; raise UsageError, with the option, for a bad one."""
-    return filters_of({key: _typed(value) for key, value in options.items()}, datetime.now(UTC))
+    typed = {key: _typed(value) for key, value in options.items()}
+    # A server that is asked has another directory.
+    typed[Key.PROJECT] = [from_here(project) for project in typed.get(Key.PROJECT, ())]
+    return filters_of(typed, datetime.now(UTC))
 
 
 def _typed(value: Sequence[str] | str | bool | None) -> Sequence[str]:

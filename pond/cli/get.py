@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 import typer
 
 from pond.cli.config import Lake
+from pond.cli.finding import found
 from pond.cli.reading import message_lines, session_lines
 from pond.cli.show import print_json
 from pond.cli.terminal import say
@@ -13,13 +14,11 @@ from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.model.json_text import JsonObject
 from pond.operations.envelope import PROTOCOL
-from pond.operations.finding import meant
 from pond.operations.get import get
 from pond.operations.service import Service
 from pond.transports.local import ask
 
 if TYPE_CHECKING:  # shapes only
-    from pond.config.settings import Settings
     from pond.types import GetRequest
 
 ResponseMode = Literal["conversational", "complete", "verbatim"]
@@ -60,7 +59,7 @@ def run(
 ) -> int:
     settings = load({"lake": lake})
     service = Service(settings)
-    session_id, message_id = _meant(settings, service, target, session)
+    session_id, message_id = found(settings, service, target, session)
     request: GetRequest = {"protocol_version": PROTOCOL, "session_id": session_id}
     if after is not None:
         request["after_id"] = after
@@ -76,15 +75,6 @@ def run(
     for line in message_lines(response) if message_id else session_lines(response, tail is not None):
         say(line)
     return 0
-
-
-def _meant(settings: "Settings", service: Service, target: str, session: str | None) -> tuple[str, str | None]:
-    """Return the session that is meant, and the message, if one is."""
-    asked = {"protocol_version": PROTOCOL, "text": target, "session": session}
-    if (found := ask(settings, "/local/find", asked)) is not None:
-        return found["session_id"], found["message_id"]
-    here = meant(service, target, session)
-    return here.session_id, here.message_id
 
 
 def _mode(text: str) -> ResponseMode:

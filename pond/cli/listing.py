@@ -9,6 +9,7 @@ import typer
 
 from pond.cli.columns import room
 from pond.cli.config import Lake
+from pond.cli.finding import session_found
 from pond.cli.reading import clock
 from pond.cli.show import print_json
 from pond.cli.terminal import fitted, say, width
@@ -20,7 +21,6 @@ from pond.lake.projects import place
 from pond.lake.times import instant
 from pond.model.json_text import JsonObject
 from pond.operations.envelope import PROTOCOL
-from pond.operations.finding import session_meant
 from pond.operations.listing import list_sessions, sessions_of
 from pond.operations.service import Service
 from pond.sessions.stored_text import from_micros
@@ -71,7 +71,7 @@ def run(
     if project is not None:
         request["project"] = place(project)
     if parent is not None:
-        request["parent_session_id"] = session_meant(service, parent)
+        request["parent_session_id"] = session_found(settings, service, parent)
     _check_client(service, client)
     found = ask(settings, "/v1/list", request) or cast(JsonObject, list_sessions(service, request))
     if json:

@@ -1,18 +1,24 @@
 """Entry point: look at the arguments first, import what the verb needs and nothing else."""
 
+from __future__ import annotations
+
 import atexit
 import importlib
 import io
 import os
 import signal
 import sys
-from collections.abc import Callable
 from contextlib import redirect_stderr, suppress
-from typing import Any, NoReturn
 
 from pond._version import __version__
+from pond.cli.standby import handed_over
 from pond.config.process import Role, become
 from pond.diagnostics.interrupt import interrupt_behind
+
+TYPE_CHECKING = False  # `typing` takes longer to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn
 
 # Verb -> module, and its help in one line: here alone, so that no verb is imported for the overview.
 # A module has `run`, or `commands` for verbs of its own, which say what they do in their docstrings.
@@ -82,8 +88,14 @@ Options:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code; no traceback reaches a user."""
+    """Run one command, here or where it needs no start of its own; return its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    code = handed_over(arguments)
+    return run(arguments) if code is None else code
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command in this process and return its exit code; no traceback reaches a user."""
     become(Role.COMMAND)
     # Both ways of being stopped unwind the stack, so that no half-written file stays behind.
     signal.signal(signal.SIGTERM, _terminate)

@@ -1,5 +1,6 @@
 """`pond search`: the messages of the lake by what was said in them."""
 
+import re
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -22,6 +23,7 @@ from pond.cli.filters import (
     Until,
     chosen,
 )
+from pond.cli.finding import found
 from pond.cli.found import Line, session_lines, summary_lines
 from pond.cli.quick import options_of
 from pond.cli.show import print_json
@@ -32,17 +34,19 @@ from pond.diagnostics.render import picture
 from pond.diagnostics.visible import in_line
 from pond.model.json_text import JsonObject
 from pond.operations.envelope import PROTOCOL
-from pond.operations.finding import meant
 from pond.operations.search import LIMIT, search
 from pond.operations.service import Service
 from pond.search.query.query import Key
 from pond.transports.local import ask
 
 if TYPE_CHECKING:  # shapes only
+    from pond.config.settings import Settings
     from pond.types import MessageAddress, SearchRequest
 
 Sort = Literal["relevance", "recent"]
 SORTS: Final[tuple[Sort, ...]] = ("relevance", "recent")
+# A condition on a path from here, or from home: a server that is asked has another directory.
+_FROM_HERE: Final = re.compile(r"""(?:project|file):["']?[.~]""", re.IGNORECASE)
 
 
 def run(
@@ -97,9 +101,10 @@ def run(
     if cursor is not None:
         request["cursor"] = cursor
     if like is not None:
-        request["like"] = _address(service, like)
+        request["like"] = _address(settings, service, like)
     try:
-        response = ask(settings, "/v1/search", request) or cast(JsonObject, search(service, request))
+        there = None if _FROM_HERE.search(text) else ask(settings, "/v1/search", request)
+        response = there or cast(JsonObject, search(service, request))
     except UsageError as error:
         if (diagnostic := error.diagnostics[0]).span is None:
             raise
@@ -139,12 +144,12 @@ def _sort(text: str) -> Sort:
     raise UsageError(Diagnostic("usage", f"unknown order `{text}`", help=f"one of {', '.join(SORTS)}"))
 
 
-def _address(service: Service, text: str) -> "MessageAddress":
+def _address(settings: "Settings", service: Service, text: str) -> "MessageAddress":
     """Return the message meant."""
-    found = meant(service, text)
-    if found.message_id is None:
+    session_id, message_id = found(settings, service, text)
+    if message_id is None:
         raise UsageError(Diagnostic("usage", f"`{text}` is a session; --like takes the id of a message"))
-    return {"session_id": found.session_id, "message_id": found.message_id}
+    return {"session_id": session_id, "message_id": message_id}
 
 
 def _share(score: float) -> float:

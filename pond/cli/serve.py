@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -53,14 +54,27 @@ def run(
     become(Role.SERVER)
     flags = {"lake": lake, "serve.host": host, "serve.port": port, "serve.token_file": token_file}
     settings = load(flags)
-    from pond.transports.http import listening
-
     if not 1 <= workers <= _MOST_WORKERS:
         raise UsageError(Diagnostic("usage", f"expected 1 to {_MOST_WORKERS} workers, found {workers}"))
     admission = _admission(settings)
-    listens = _listening(settings, socket)
-    sockets = [listens]
     place = server_socket(settings, os.environ)
+    with _standing_by(place):
+        return _serve(settings, admission, socket, place, [_sync] * with_sync, workers)
+
+
+def _serve(
+    settings: "Settings",
+    admission: "Admission",
+    path: str | None,
+    place: Path | None,
+    beside: "list[Callable[[Settings], None]]",
+    workers: int,
+) -> int:
+    """Listen where requests come in, and for commands of the same user; then answer."""
+    from pond.transports.http import listening
+
+    listens = _listening(settings, path)
+    sockets = [listens]
     if place is not None and (private := listening.on_private_file(place)) is not None:
         sockets.append(private)
         admission = replace(admission, private=str(place))
@@ -74,10 +88,17 @@ def run(
     if listening.is_public(listens):
         warn(f"pond: {_PUBLIC if admission.token is None else _PUBLIC_WITH_TOKEN}")
     try:
-        return _run(settings, admission, sockets, [_sync] * with_sync, workers, ready)
+        return _run(settings, admission, sockets, beside, workers, ready)
     finally:
         for file in files:
             file.unlink(missing_ok=True)
+
+
+def _standing_by(place: Path | None) -> AbstractContextManager[None]:
+    """Keep a process ready that runs commands of the same user; it is forked before anything is opened."""
+    from pond.cli import main, standby
+
+    return nullcontext() if place is None else standby.standing_by(place.with_suffix(standby.SUFFIX), main.run)
 
 
 def _run(

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
         ListResponse,
         MessageAddress,
         MessageId,
+        PodChange,
+        PodListResponse,
+        PodName,
+        PodRemoveResponse,
+        PodResponse,
+        PodRestoreResponse,
         ResponseMode,
         SearchFilters,
         SearchResponse,
@@ -42,6 +48,11 @@ LIST = Operation("list", "POST", "/v1/list")
 INGEST = Operation("ingest", "POST", "/v1/ingest")
 SQL = Operation("sql", "POST", "/v1/sql")
 STATS = Operation("stats", "GET", "/v1/stats")
+LIST_PODS = Operation("list_pods", "POST", "/v1/pods/list")
+GET_POD = Operation("get_pod", "POST", "/v1/pods/get")
+CHANGE_POD = Operation("change_pod", "POST", "/v1/pods/change")
+REMOVE_POD = Operation("remove_pod", "POST", "/v1/pods/remove")
+RESTORE_POD = Operation("restore_pod", "POST", "/v1/pods/restore")
 
 
 class SyncOperations(ABC):
@@ -215,6 +226,42 @@ class SyncOperations(ABC):
         """
         return cast("StatsResponse", self._call(STATS, {"activity": activity, "filters": filters}))
 
+    def list_pods(self) -> PodListResponse:
+        """List the pods: what each named agent is now."""
+        return cast("PodListResponse", self._call(LIST_PODS, {}))
+
+    def get_pod(self, name: PodName) -> PodResponse:
+        """Fetch a pod.
+
+        name: The pod.
+        """
+        return cast("PodResponse", self._call(GET_POD, {"name": name}))
+
+    def change_pod(self, name: PodName, change: PodChange) -> PodResponse:
+        """Change one aspect of a pod, and leave all others alone.
+
+        name: The pod.
+
+        change: What to change.
+        """
+        return cast("PodResponse", self._call(CHANGE_POD, {"name": name, "change": change}))
+
+    def remove_pod(self, name: PodName, *, force: bool | None = None) -> PodRemoveResponse:
+        """Remove a pod's record.
+
+        name: The pod.
+
+        force: Remove also a record that cannot be read.
+        """
+        return cast("PodRemoveResponse", self._call(REMOVE_POD, {"name": name, "force": force}))
+
+    def restore_pod(self, name: PodName) -> PodRestoreResponse:
+        """Reclaim the children of a pod that are gone, tell its session so, and return what it goes on with.
+
+        name: The pod.
+        """
+        return cast("PodRestoreResponse", self._call(RESTORE_POD, {"name": name}))
+
 
 class AsyncOperations(ABC):
     """Sends each operation; the answer is awaited."""
@@ -386,3 +433,39 @@ class AsyncOperations(ABC):
             otherwise; what ranks (`min_score`, `exclude.phrases`) has no meaning.
         """
         return cast("StatsResponse", await self._call(STATS, {"activity": activity, "filters": filters}))
+
+    async def list_pods(self) -> PodListResponse:
+        """List the pods: what each named agent is now."""
+        return cast("PodListResponse", await self._call(LIST_PODS, {}))
+
+    async def get_pod(self, name: PodName) -> PodResponse:
+        """Fetch a pod.
+
+        name: The pod.
+        """
+        return cast("PodResponse", await self._call(GET_POD, {"name": name}))
+
+    async def change_pod(self, name: PodName, change: PodChange) -> PodResponse:
+        """Change one aspect of a pod, and leave all others alone.
+
+        name: The pod.
+
+        change: What to change.
+        """
+        return cast("PodResponse", await self._call(CHANGE_POD, {"name": name, "change": change}))
+
+    async def remove_pod(self, name: PodName, *, force: bool | None = None) -> PodRemoveResponse:
+        """Remove a pod's record.
+
+        name: The pod.
+
+        force: Remove also a record that cannot be read.
+        """
+        return cast("PodRemoveResponse", await self._call(REMOVE_POD, {"name": name, "force": force}))
+
+    async def restore_pod(self, name: PodName) -> PodRestoreResponse:
+        """Reclaim the children of a pod that are gone, tell its session so, and return what it goes on with.
+
+        name: The pod.
+        """
+        return cast("PodRestoreResponse", await self._call(RESTORE_POD, {"name": name}))

@@ -1,4 +1,4 @@
-"""When a request is sent again. Every operation can be: reading changes nothing, and storing twice stores once."""
+"""When a request is sent again. Any may be: reading changes nothing, and doing the rest twice does it once."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pond.config.runtime import runtime_directory
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 
 if TYPE_CHECKING:
@@ -50,11 +51,10 @@ def server_socket(settings: Settings, environ: Mapping[str, str]) -> Path | None
 
     facts = [__version__, settings.lake, settings.namespace, sorted(settings.storage.items())]
     name = xxhash.xxh3_64_hexdigest(repr([*facts, sorted(settings.namespaces.items())]).encode())
-    runtime = environ.get("XDG_RUNTIME_DIR", "")
-    base = Path(runtime) if os.path.isabs(runtime) else _base(environ, "XDG_CACHE_HOME", ".cache")
-    if base is None:
+    directory = runtime_directory(environ)
+    if directory is None:
         return None
-    place = base / "pond" / f"{name}.sock"
+    place = Path(directory) / f"{name}.sock"
     return place if len(os.fsencode(place)) < _LONGEST_SOCKET else None
 
 

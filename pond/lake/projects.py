@@ -9,11 +9,12 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from fnmatch import translate
+from typing import TYPE_CHECKING
 
 from pond.sessions.stored_text import from_stored
-from pond.sessions.tables import SESSIONS
-from pond.substrate import read
-from pond.substrate.store import Store
+
+if TYPE_CHECKING:  # Lance is loaded by whoever asks a lake
+    from pond.substrate.store import Store
 
 _HERE = (".", "..", "~")
 _FROM_HERE = ("./", "../", "~/")
@@ -24,6 +25,12 @@ def place(project: str) -> str:
     return os.path.abspath(os.path.expanduser(project)) if project.startswith((".", "~")) else project
 
 
+def from_here(wanted: str) -> str:
+    """Return a project with what it means in this directory, and for this user, written out."""
+    given = _slashed(wanted)
+    return place(given) if given in _HERE or given.startswith(_FROM_HERE) else wanted
+
+
 def lies_in(project: str, place: str) -> bool:
     """Return whether a project is a directory or lies below it."""
     project, place = _slashed(project), _slashed(place).rstrip("/")
@@ -32,6 +39,9 @@ def lies_in(project: str, place: str) -> bool:
 
 def known(store: Store) -> list[str]:
     """Return the projects of all sessions, each once."""
+    from pond.sessions.tables import SESSIONS
+    from pond.substrate import read
+
     column = read.rows(store, SESSIONS, ["project"])["project"].unique()
     return [from_stored(project) for project in column.to_pylist() if project is not None]
 
@@ -44,8 +54,7 @@ def fitting(projects: Iterable[str], wanted: str) -> list[str]:
 
 def _test(wanted: str) -> Callable[[str], bool]:
     """Return what tells whether a project is meant, in lower case and with slashes."""
-    given = _slashed(wanted)
-    name = (_slashed(place(given)) if given in _HERE or given.startswith(_FROM_HERE) else given).lower()
+    name = _slashed(from_here(wanted)).lower()
     if _is_wildcard(name):
         like = re.compile(translate(name.replace("[", "[[]")))
         return lambda project: like.match(project) is not None

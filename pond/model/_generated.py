@@ -920,7 +920,7 @@ class Pod(Strict):
 
 
 class PodListRequest(Strict):
-    """Asks which pods there are."""
+    """Asks which pods there are. Sent to `POST /v1/pods/list`."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -936,7 +936,7 @@ class PodListRequest(Strict):
 
 
 class PodGetRequest(Strict):
-    """Asks for a pod."""
+    """Asks for a pod. Sent to `POST /v1/pods/get`."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -1073,7 +1073,7 @@ class SetManifestChange(Strict):
 
 
 class PodRemoveRequest(Strict):
-    """Removes a pod's record. Its sessions and its children's records stay."""
+    """Removes a pod's record. Its sessions and its children's records stay. Sent to `POST /v1/pods/remove`."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -1100,7 +1100,7 @@ class PodRemoveResponse(Strict):
 
 
 class PodRestoreRequest(Strict):
-    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on."""
+    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on. Sent to `POST /v1/pods/restore`."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -2038,7 +2038,7 @@ class ErrorResponse(Strict):
 
 
 class PodChangeRequest(Strict):
-    """Changes one aspect of a pod and leaves all others alone. Whatever sets or adds something makes the pod where there is none."""
+    """Changes one aspect of a pod and leaves all others alone. Whatever sets or adds something makes the pod where there is none. Sent to `POST /v1/pods/change`."""
 
     model_config = ConfigDict(
         extra="forbid",

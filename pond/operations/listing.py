@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
+from pond.diagnostics.failures import Failure
+from pond.operations.failing import RequestError
 from pond.operations.service import Service
+from pond.sessions.stored_text import to_micros
 
 if TYPE_CHECKING:
     from pond.types import ListRequest, ListResponse
@@ -18,8 +20,8 @@ def list_sessions(service: Service, request: ListRequest) -> ListResponse:
     wanted = ListingFilter(
         client=request.get("source_agent"),
         project=request.get("project"),
-        since=_micros(request.get("since")),
-        until=_micros(request.get("until")),
+        since=_micros(request, "since"),
+        until=_micros(request, "until"),
         parent=request.get("parent_session_id"),
         everything=request.get("children", False),
         limit=request.get("limit", LIMIT),
@@ -34,7 +36,9 @@ def sessions_of(service: Service, namespace: str | None = None) -> dict[str, int
     return listing.sessions_of(service.reading(namespace))
 
 
-def _micros(time: str | None) -> int | None:
-    from pond.lake.times import micros
-
-    return None if time is None else micros(datetime.fromisoformat(time))
+def _micros(request: ListRequest, name: Literal["since", "until"]) -> int | None:
+    time = request.get(name)
+    if time is not None and to_micros(time) is None:  # a day that no month has
+        what = f"expected a time, found `{time}`"
+        raise RequestError(Failure.VALIDATION_FAILED, "wrong-value", what, path=f"$.{name}")
+    return None if time is None else to_micros(time)

@@ -60,6 +60,7 @@ def _restored(service: Service, pods: PodStore, name: str, ask: Ask) -> PodResto
     due = [reclaim for reclaim in pod["reclaimed"] if reclaim["id"] in pod["notices_due"]]
     told = _told(lake, name, due)
     if told:
+        service.wrote(None)
         pod = pods.told(name, [reclaim["id"] for reclaim in told])
     return {
         "pod": pod, "session": cast("Session", session), "messages": _messages(lake, pointer["session_id"]),

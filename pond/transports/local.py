@@ -25,9 +25,10 @@ def ask(settings: Settings, path: str, request: Mapping[str, object]) -> JsonObj
     Whoever gets None does the work himself, and finds out himself what is wrong.
     """
     from pond.config.locations import server_socket
+    from pond.config.runtime import is_own
 
     place = server_socket(settings, os.environ)
-    if place is None or not is_own(place):
+    if place is None or not is_own(str(place)):
         return None
     from pond.model.json_text import decode, encode
 
@@ -41,15 +42,6 @@ def ask(settings: Settings, path: str, request: Mapping[str, object]) -> JsonObj
         return None
     found: JsonObject = decode(content, lambda key: None)
     return found
-
-
-def is_own(place: Path) -> bool:
-    """Tell whether a socket file and its directory belong to this user, and nobody else can write there."""
-    try:
-        above, own = os.stat(place.parent), os.lstat(place)
-    except OSError:
-        return False
-    return above.st_uid == own.st_uid == os.getuid() and not above.st_mode & 0o022
 
 
 def _sent(place: Path, request: bytes) -> bytes:

@@ -48,12 +48,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.lake.torture", description=__doc__)
     parser.add_argument("--share", type=float, default=1.0, help="do this share of the points only")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--part", choices=sorted(PARTS), help="do this part only")
     given = parser.parse_args()
     warnings.filterwarnings("ignore", "lance is not fork-safe")  # only commands are forked here, and they begin anew
     harm: list[str] = []
     with tempfile.TemporaryDirectory(prefix="pond-torture-") as directory:
         sources = logs(Path(directory) / "logs")
-        for part in (_crashes, _pods, _remote_crashes, _crowds, _searches, _faults):
+        for part in [PARTS[given.part]] if given.part else PARTS.values():
             harm += part(sources, Path(directory), given.share, given.seed)
     print("\n".join(harm[:_MOST]) if harm else "nothing lost, nothing twice, nothing wrong")
     return 1 if harm else 0
@@ -214,6 +215,11 @@ def _whole(sources: Logs, place: Path) -> Content:
     crash.take_in(place, sources.root)
     return content(opened(crash.settings(place)))
 
+
+PARTS = {
+    "kill": _crashes, "pods": _pods, "remote": _remote_crashes, "crowds": _crowds, "searches": _searches,
+    "faults": _faults,
+}  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -179,6 +179,15 @@ def test_what_is_not_there_is_not_found(service: Service, fields: dict[str, str]
     assert (error["code"], error["details"]["reason"]) == ("not_found", "no-such-id")
 
 
+@pytest.mark.parametrize("name", ["since", "until"])
+@pytest.mark.parametrize("time", ["0000-01-01T00:00:00.000Z", "2026-02-30T00:00:00.000Z"])
+def test_a_day_that_no_calendar_has_is_refused(service: Service, name: str, time: str) -> None:
+    with pytest.raises(RequestError) as refused:
+        _list(service, **{name: time})
+    error = _valid("Error", error_of(refused.value))
+    assert (error["details"]["reason"], error["details"]["path"]) == ("wrong-value", f"$.{name}")
+
+
 def test_a_request_that_names_nothing_is_refused(service: Service) -> None:
     with pytest.raises(RequestError) as refused:
         _get(service)

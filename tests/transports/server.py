@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.cli.command import POND, environment
+from tests.cli.command import POND, environment, pond
 
 PATIENCE = 120.0  # seconds; only a hang is that slow
 
@@ -102,15 +102,25 @@ def asked(
     return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, content)
 
 
+def settled(lake: Path, *sessions: list[Any]) -> None:
+    """Store sessions, and do all that would be done about them later: what search says does not change any more."""
+    with serving(lake) as server:
+        for events in sessions:
+            server.ingest(events)
+        assert server.stop() == 0
+    assert pond("optimize", "--lake", lake).code == 0
+
+
 @contextmanager
 def serving(
     lake: Path, *arguments: str, port: int | None = 0, variables: Mapping[str, str] | None = None
 ) -> Iterator[Server]:
-    """Run a server whose runtime directory is beside the lake; it is ended with the test, at the latest."""
+    """Run a server whose runtime directory and pods are beside the lake; it is ended with the test, at the latest."""
     words = [*POND, "serve", "--lake", str(lake), *(["--port", str(port)] if port is not None else []), *arguments]
     runtime = lake.parent / "run"
     runtime.mkdir(mode=0o700, exist_ok=True)
-    own = {"XDG_CONFIG_HOME": "/nonexistent", "XDG_RUNTIME_DIR": str(runtime), **(variables or {})}
+    own = {"XDG_CONFIG_HOME": "/nonexistent", "XDG_RUNTIME_DIR": str(runtime)}
+    own |= {"POND_PODS_ROOT": str(lake.parent / "pods"), **(variables or {})}
     process = subprocess.Popen(
         words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(**own)
     )

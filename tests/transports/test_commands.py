@@ -12,7 +12,7 @@ from pond.config.locations import server_socket
 from tests.cli.command import Done, finish, start
 from tests.cli.sessions import CODEX
 from tests.operations import invented
-from tests.transports.server import PATIENCE, Server, serving
+from tests.transports.server import PATIENCE, Server, serving, settled
 
 TOKEN = "a-token-of-some-length"
 EVENTS = [invented.session("oak-0001"), *invented.said("oak-0001", "m1", "the lamp of the lighthouse", at=1)]
@@ -36,13 +36,20 @@ def _asked(server: Server) -> int:
     )
 
 
+def _workers(server: Server) -> list[int]:
+    """Return the processes that answer: the one that runs commands is the first of a session of its own."""
+    number = server.process.pid
+    children = map(int, Path(f"/proc/{number}/task/{number}/children").read_text().split())
+    return [child for child in children if os.getsid(child) != child]
+
+
 def test_commands_are_answered_by_a_running_server(place: Path) -> None:
     commands = [
         ["search", "lighthouse"], ["search", "--json", "lamp"], ["get", "oak"], ["get", "m1", "--session", "oak"],
         ["list"], ["list", "--json"], ["search", "nothing:of(the)kind"], ["get", "nobody"], ["search", '"'],
     ]  # fmt: skip
+    settled(place / "lake", EVENTS)
     with serving(place / "lake") as server:
-        server.ingest(EVENTS)
         through = [_pond(place, *words) for words in commands]
         assert _asked(server) >= len(commands)
     alone = [_pond(place, *words) for words in commands]
@@ -86,13 +93,12 @@ def test_a_token_is_not_wanted_from_the_same_user(place: Path) -> None:
 def test_workers_share_an_address_and_are_replaced(place: Path) -> None:
     with serving(place / "lake", "--workers", "2") as server:
         server.ingest(EVENTS)
-        children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
-        before = children.read_text().split()
+        before = _workers(server)
         assert len(before) == 2
         time.sleep(5)  # one that dies at once would not be replaced for ever
-        os.kill(int(before[0]), signal.SIGKILL)
+        os.kill(before[0], signal.SIGKILL)
         end = time.monotonic() + PATIENCE
-        while len(now := children.read_text().split()) < 2 or before[0] in now:
+        while len(now := _workers(server)) < 2 or before[0] in now:
             assert time.monotonic() < end
             time.sleep(0.05)
         assert server.post("/v1/list").json["sessions"][0]["id"] == "oak-0001"

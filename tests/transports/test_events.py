@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from codegen.emit_schema import wire_bundle
 from pond.model.json_text import JsonObject
 from tests.operations import invented
 from tests.transports.server import Server, serving
 
+_EVENT = Draft202012Validator({**wire_bundle(), "$ref": "#/$defs/Event"})
 HEADERS = {"x-pond-protocol-version": "1"}
 PAYLOAD = b64encode(bytes(range(256)) * 8).decode()
 
@@ -38,6 +41,7 @@ class Stream:
                 fields[name] = text
             elif "data" in fields:
                 event = json.loads(fields["data"])
+                _EVENT.validate(event)
                 assert fields["event"] == event["kind"]
                 found.append((fields["id"], event))
                 fields = {}

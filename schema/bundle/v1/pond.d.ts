@@ -1148,7 +1148,7 @@ export interface Pod {
   manifest?: JsonValue;
 }
 
-/** Asks which pods there are. */
+/** Asks which pods there are. Sent to `POST /v1/pods/list`. */
 export interface PodListRequest {
   /** The protocol version the request is written for. */
   protocol_version: ProtocolVersion;
@@ -1178,7 +1178,7 @@ export interface PodListResponse {
   pods: readonly PodEntry[];
 }
 
-/** Asks for a pod. */
+/** Asks for a pod. Sent to `POST /v1/pods/get`. */
 export interface PodGetRequest {
   /** The protocol version the request is written for. */
   protocol_version: ProtocolVersion;
@@ -1194,7 +1194,7 @@ export interface PodResponse {
   pod: Pod;
 }
 
-/** Changes one aspect of a pod and leaves all others alone. Whatever sets or adds something makes the pod where there is none. */
+/** Changes one aspect of a pod and leaves all others alone. Whatever sets or adds something makes the pod where there is none. Sent to `POST /v1/pods/change`. */
 export interface PodChangeRequest {
   /** The protocol version the request is written for. */
   protocol_version: ProtocolVersion;
@@ -1299,7 +1299,7 @@ export interface SetManifestChange {
   manifest: JsonValue;
 }
 
-/** Removes a pod's record. Its sessions and its children's records stay. */
+/** Removes a pod's record. Its sessions and its children's records stay. Sent to `POST /v1/pods/remove`. */
 export interface PodRemoveRequest {
   /** The protocol version the request is written for. */
   protocol_version: ProtocolVersion;
@@ -1317,7 +1317,7 @@ export interface PodRemoveResponse {
   removed: boolean;
 }
 
-/** Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on. */
+/** Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on. Sent to `POST /v1/pods/restore`. */
 export interface PodRestoreRequest {
   /** The protocol version the request is written for. */
   protocol_version: ProtocolVersion;
@@ -1396,5 +1396,40 @@ export interface Operations {
     path: "/v1/stats";
     request: StatsRequest;
     response: StatsResponse;
+  };
+  /** List the pods: what each named agent is now. */
+  list_pods: {
+    method: "POST";
+    path: "/v1/pods/list";
+    request: PodListRequest;
+    response: PodListResponse;
+  };
+  /** Fetch a pod. */
+  get_pod: {
+    method: "POST";
+    path: "/v1/pods/get";
+    request: PodGetRequest;
+    response: PodResponse;
+  };
+  /** Change one aspect of a pod, and leave all others alone. */
+  change_pod: {
+    method: "POST";
+    path: "/v1/pods/change";
+    request: PodChangeRequest;
+    response: PodResponse;
+  };
+  /** Remove a pod's record. */
+  remove_pod: {
+    method: "POST";
+    path: "/v1/pods/remove";
+    request: PodRemoveRequest;
+    response: PodRemoveResponse;
+  };
+  /** Reclaim the children of a pod that are gone, tell its session so, and return what it goes on with. */
+  restore_pod: {
+    method: "POST";
+    path: "/v1/pods/restore";
+    request: PodRestoreRequest;
+    response: PodRestoreResponse;
   };
 }
