@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pond.cli.reading import clock
+from pond.cli.times import clock
 from pond.diagnostics.visible import in_line
 from pond.model.json_text import JsonObject
 

@@ -9,9 +9,9 @@ import typer
 
 from pond.cli.columns import room
 from pond.cli.config import Lake
-from pond.cli.reading import clock
 from pond.cli.show import print_json
 from pond.cli.terminal import fitted, say, width
+from pond.cli.times import clock, since, until
 from pond.codec.registry import clients
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
@@ -44,10 +44,8 @@ def run(
     project: Annotated[
         str | None, typer.Option("--project", metavar="DIR", help="Only sessions of this project, or below this one.")
     ] = None,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="TIME", help="Active since then: 2026-03-14, yesterday, 12h, 7d.")
-    ] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not active since then.")] = None,
+    since: Annotated[str | None, since("Sessions last active")] = None,
+    until: Annotated[str | None, until("Sessions last active")] = None,
     parent: Annotated[
         str | None, typer.Option("--parent", metavar="SESSION", help="The children of this session.")
     ] = None,

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from pond.cli.config import Lake
-from pond.cli.reading import clock
 from pond.cli.show import Watching, print_json, size
 from pond.cli.terminal import say
+from pond.cli.times import clock
 from pond.config.load import load
 from pond.lake.optimize import KEEP, Optimized, duration
 from pond.operations.service import Service
@@ -60,6 +60,6 @@ def _until(tables: list[Optimized], keeping: timedelta) -> str:
         return "that a running or interrupted command wrote; it goes a week after it was written"
     then = clock(max(table.waiting_until for table in tables if table.waiting))
     return (
-        f"of old versions that a running command may still read; `pond optimize` frees it after {then} UTC, "
+        f"of old versions that a running command may still read; `pond optimize` frees it after {then}, "
         "or now with --keep 0s if nothing else uses the lake"
     )

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterator
 from itertools import chain
 
+from pond.cli.times import clock
 from pond.diagnostics.visible import in_line, visible
 from pond.model.json_text import Json, JsonObject, encode
 
@@ -34,11 +35,6 @@ def message_lines(response: JsonObject) -> Iterator[str]:
         yield from _more(response["parts_remaining"], "more parts", "--after", message["content"][-1:])
     for neighbour in response["after"]:
         yield from chain([""], _summary(neighbour))
-
-
-def clock(timestamp: str) -> str:
-    """Return a time to the second, in UTC like the timestamp."""
-    return visible(timestamp[:19].replace("T", " "))
 
 
 def _heading(session: JsonObject) -> str:

@@ -24,11 +24,10 @@ from pond.cli.filters import (
 )
 from pond.cli.found import Line, session_lines, summary_lines
 from pond.cli.quick import options_of
-from pond.cli.show import print_json
-from pond.cli.terminal import say, warn
+from pond.cli.show import print_json, refuse_query
+from pond.cli.terminal import say
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
-from pond.diagnostics.render import picture
 from pond.diagnostics.visible import in_line
 from pond.model.json_text import JsonObject
 from pond.operations.envelope import PROTOCOL
@@ -101,10 +100,7 @@ def run(
     try:
         response = ask(settings, "/v1/search", request) or cast(JsonObject, search(service, request))
     except UsageError as error:
-        if (diagnostic := error.diagnostics[0]).span is None:
-            raise
-        warn(picture(diagnostic, text))
-        return 2
+        return refuse_query(error, text)
     if json:
         print_json(response, sys.stdout)
         return 0
@@ -129,7 +125,7 @@ def ordered(arguments: list[str]) -> list[str]:
             given.append(word)
             if not equals and options.get(flag, ("", bool))[1] is not bool:
                 given += islice(rest, 1)
-    return [*given, "--", *words] if any(word.startswith("-") for word in words) and words != ["-h"] else arguments
+    return [*given, "--", *words] if any(word.startswith("-") for word in words) else arguments
 
 
 def _sort(text: str) -> Sort:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 
 import typer
 
+from pond.cli import manners
 from pond.cli.columns import room, table, within
 from pond.cli.config import Lake
-from pond.cli.show import print_json
+from pond.cli.show import print_json, refuse, refuse_query
 from pond.cli.terminal import json_out, say, warn
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
-from pond.diagnostics.render import picture
 from pond.diagnostics.visible import in_line, visible
 from pond.model.json_text import JsonObject, encode
 from pond.operations.envelope import PROTOCOL
@@ -40,6 +40,7 @@ def run(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", help=f"Rows at most; {LIMIT} for table and json.")
     ] = None,
+    json: Annotated[bool, typer.Option("--json", help="The same as --output json.")] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print tables, columns, joins and examples.")] = False,
     lake: Lake = None,
 ) -> int:
@@ -48,6 +49,8 @@ def run(
 
         say(described(), end="")
         return 0
+    output = "json" if json else output
+    manners.current.json = output == "json"
     if query is None:
         raise UsageError(Diagnostic("usage", "expected a query", help="`pond sql --schema` has examples"))
     if output not in SHOWN + EXPORTED:
@@ -63,10 +66,7 @@ def run(
                 else _all(service, text, output, limit, out)
             )
     except UsageError as error:
-        if (diagnostic := error.diagnostics[0]).span is None or diagnostic.code == "usage":
-            raise
-        warn(picture(diagnostic, text))
-        return 2
+        return refuse(error) if error.diagnostics[0].code == "usage" else refuse_query(error, text)
     finally:
         service.close()
 

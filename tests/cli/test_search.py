@@ -161,7 +161,7 @@ def test_an_explanation_shows_the_plan_and_the_scores(lake: Path) -> None:
         (["fern", "--sort", "best"], "unknown order `best`"),
         (["fern", "--cursor", "!"], "`cursor` is not one of pond's"),
         ([], "nothing to search for"),
-        (["fern", "--rol", "user"], "No such option: --rol"),
+        (["fern", "--rol", "user"], "unknown option `--rol` (did you mean `--role`?"),
         (["fern", "--min-score", "-1"], "expected a score from 0 to 1"),
     ],
 )

@@ -133,7 +133,7 @@ def _end(own: int, process: subprocess.Popen[bytes], connection: socket.socket) 
 
 def serve(connection: socket.socket) -> None:
     """Answer each request with the number of its process, then with its exit code."""
-    from pond.cli.main import VERBS
+    from pond.cli.commands import VERBS
 
     before = set(os.environ)
     for name in (*_LIBRARIES, *(VERBS[verb][0] for verb in _WITHOUT_LANCE)):

@@ -1,0 +1,23 @@
+"""What somebody may have meant who misspelt a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def did_you_mean(typed: str, known: Iterable[str]) -> str:
+    """Return a question to begin a hint with, and a space; nothing where no known name is near."""
+    from difflib import get_close_matches  # for those who made a mistake
+
+    names = sorted(known)
+    short = {name.lower(): name for name in reversed(names)}
+    near = get_close_matches(typed.lower(), short, 1)
+    begun = [name for name in names if typed and name.lower().startswith(typed.lower())]
+    meant = short[near[0]] if near else begun[0] if len(begun) == 1 else ""
+    return f"did you mean `{meant}`? " if meant else ""
+
+
+def unknown_help(typed: str, known: Iterable[str]) -> str:
+    """Return the hint for a value that is none of those known: the nearest, and all of them."""
+    names = list(known)
+    return f"{did_you_mean(typed, names)}known: {', '.join(names)}"
