@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -18,6 +19,10 @@ settings.register_profile(
     "fuzz", deadline=None, max_examples=5_000, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("house")
+
+# Times that people see are local: the tests are written for one place.
+os.environ["TZ"] = "UTC"
+time.tzset()
 
 _NOT_RUN = re.compile(r"(?P<why>POND_\w+ not set|[\w-]+ not installed): (?P<what>.+) not checked")
 

@@ -5,8 +5,7 @@ from typing import Annotated
 import typer
 
 from pond.cli.terminal import say
-from pond.diagnostics.diagnostic import Diagnostic, UsageError
-from pond.diagnostics.nearest import unknown_help
+from pond.diagnostics.nearest import unknown
 
 # Each script asks pond itself (`cli.completing`), which prints a word a line with what it means behind a tab, or
 # `:files` or `:dirs` where the shell knows better.
@@ -69,6 +68,6 @@ def run(
     shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="The shell to print the script for.")],
 ) -> int:
     if shell not in SCRIPTS:
-        raise UsageError(Diagnostic("usage", f"unknown shell `{shell}`", help=unknown_help(shell, SCRIPTS)))
+        raise unknown("shell", shell, SCRIPTS)
     say(SCRIPTS[shell], end="")
     return 0

@@ -14,6 +14,7 @@ from pond.config.load import load
 from pond.diagnostics.visible import one_line_of
 from pond.lake.times import instant
 from pond.operations.archive import ExportRequest, export
+from pond.operations.listing import check_client
 from pond.operations.service import Service
 
 
@@ -41,6 +42,7 @@ def run(
 ) -> int:
     request = ExportRequest(Path(output), tuple(sessions), project, client, _micros(since), _micros(until))
     service = Service(load({"lake": lake}))
+    check_client(service, client)
     with Watching() as watch:
         done = export(service, request, watch)
     if json:

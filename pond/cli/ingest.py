@@ -11,7 +11,7 @@ from pond.cli.ingested import as_json, exit_code, show
 from pond.cli.show import Watching, print_json
 from pond.codec.registry import CANONICAL, clients
 from pond.config.load import load
-from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.nearest import unknown
 from pond.intake.request import Request
 from pond.operations.service import Service
 from pond.operations.sync import ingest_files
@@ -37,7 +37,7 @@ def run(
 ) -> int:
     known = [*clients(), CANONICAL]
     if client is not None and client not in known:
-        raise UsageError(Diagnostic("usage", f"unknown client `{client}`", help=f"known: {', '.join(known)}"))
+        raise unknown("client", client, known)
     request = Request([(text, client) for text in inputs], project, dry_run, processes=jobs)
     service = Service(load({"lake": lake}))
     with Watching() as watch:

@@ -10,7 +10,7 @@ import typer
 from pond.cli.show import Watching, print_json, size
 from pond.cli.terminal import say
 from pond.config.load import load
-from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.nearest import unknown
 from pond.diagnostics.visible import in_line
 from pond.operations.models import AddRequest, Listed, add_model, check_model, list_models, remove_model
 from pond.operations.service import Service
@@ -56,7 +56,7 @@ def add(
 ) -> int:
     """Add a model: fetch it by its name, or copy it from a directory; then test it."""
     if pooling is not None and pooling not in _POOLINGS:
-        raise UsageError(Diagnostic("usage", f"unknown pooling `{pooling}`", help=f"one of {', '.join(_POOLINGS)}"))
+        raise unknown("pooling", pooling, _POOLINGS)
     source = None if directory is None else Path(directory)
     request = AddRequest(name, source, pooling, query_prefix, passage_prefix, max_tokens, license, languages)
     with Watching() as watch:

@@ -10,7 +10,7 @@ import typer
 
 from pond.cli.config import Lake
 from pond.cli.show import Watching, print_json, size
-from pond.cli.terminal import say
+from pond.cli.terminal import note
 from pond.cli.times import clock
 from pond.config.load import load
 from pond.lake.optimize import KEEP, Optimized, duration
@@ -33,9 +33,9 @@ def run(
         print_json({"tables": [asdict(table) for table in tables]}, sys.stdout)
         return 0
     for table in tables:
-        say(_line(table))
+        note(_line(table))
     for line in _sums(tables, keeping):
-        say(line)
+        note(line)
     return 0
 
 

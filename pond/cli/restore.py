@@ -11,6 +11,7 @@ from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import one_line_of
 from pond.operations.convert import check, target_directory
+from pond.operations.listing import check_client
 from pond.operations.restore import RestoreRequest, restore, restore_stream
 from pond.operations.service import Service
 from pond.restore.restoring import OWN, Restored
@@ -52,6 +53,7 @@ def run(
     target = target_directory(output) if output is not None else None
     _check(sessions, everything, project, client)
     service = Service(load({"lake": lake}))
+    check_client(service, client)
     request = RestoreRequest(order, sessions or [], everything, project, client)
     made: list[Restored] = []
     with answering() as out:

@@ -28,6 +28,7 @@ from pond.cli.show import print_json, refuse_query
 from pond.cli.terminal import say
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.nearest import unknown
 from pond.diagnostics.visible import in_line
 from pond.model.json_text import JsonObject
 from pond.operations.envelope import PROTOCOL
@@ -132,7 +133,7 @@ def _sort(text: str) -> Sort:
     for known in SORTS:
         if text == known:
             return known
-    raise UsageError(Diagnostic("usage", f"unknown order `{text}`", help=f"one of {', '.join(SORTS)}"))
+    raise unknown("order", text, SORTS)
 
 
 def _address(service: Service, text: str) -> "MessageAddress":

@@ -15,6 +15,7 @@ from pond.cli.show import print_json, refuse, refuse_query
 from pond.cli.terminal import json_out, say, warn
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.nearest import unknown
 from pond.diagnostics.visible import in_line, visible
 from pond.model.json_text import JsonObject, encode
 from pond.operations.envelope import PROTOCOL
@@ -54,8 +55,7 @@ def run(
     if query is None:
         raise UsageError(Diagnostic("usage", "expected a query", help="`pond sql --schema` has examples"))
     if output not in SHOWN + EXPORTED:
-        known = ", ".join(SHOWN + EXPORTED)
-        raise UsageError(Diagnostic("usage", f"unknown format `{output}`", help=f"one of {known}"))
+        raise unknown("format", output, SHOWN + EXPORTED)
     text = sys.stdin.read() if query == "-" else query
     service = Service(load({"lake": lake}))
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pond.diagnostics.diagnostic import Diagnostic, UsageError
+
 
 def did_you_mean(typed: str, known: Iterable[str]) -> str:
     """Return a question to begin a hint with, and a space; nothing where no known name is near."""
@@ -17,7 +19,8 @@ def did_you_mean(typed: str, known: Iterable[str]) -> str:
     return f"did you mean `{meant}`? " if meant else ""
 
 
-def unknown_help(typed: str, known: Iterable[str]) -> str:
-    """Return the hint for a value that is none of those known: the nearest, and all of them."""
+def unknown(what: str, typed: str, known: Iterable[str], where: str = "") -> UsageError:
+    """Return the refusal of a name that is none of those known; it suggests the nearest, and lists all."""
     names = list(known)
-    return f"{did_you_mean(typed, names)}known: {', '.join(names)}"
+    help = f"{did_you_mean(typed, names)}known: {', '.join(names)}"
+    return UsageError(Diagnostic("usage", f"unknown {what} `{typed}`{where}", help=help))

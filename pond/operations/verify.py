@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pond.codec.finding import FoundSource, expand
+from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
 from pond.codec.verify import UNKNOWN, Verdict, verify_job
 from pond.config.process import may_fork
@@ -53,6 +54,8 @@ class Verified:
 
 def verify(request: VerifyRequest, watch: Watch = unwatched) -> Verified:
     """Compare every file with what comes back; raise UsageError where none of the paths is there."""
+    if request.client is not None and request.client != CANONICAL:
+        adapter(request.client)
     found = Verified()
     jobs = expand(list(request.paths), found.report)
     missing = [d for d in found.report.diagnostics if d.span and d.span.file in request.paths]

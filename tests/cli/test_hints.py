@@ -98,7 +98,7 @@ def test_a_list_of_nothing_says_why(home: dict[str, str], tmp_path: Path) -> Non
         pond("list", "--client", "codex", variables=home).out.decode().startswith("The lake holds no sessions of codex")
     )
     done = pond("list", "--since", "2030-01-01", variables=home)
-    assert done.out.decode() == "None of the 1 sessions in the lake matches; `pond list` shows the newest.\n"
+    assert done.out.decode() == "None of the 1 sessions in the lake matches; `pond list` shows the latest.\n"
     assert json.loads(pond("list", "--client", "codex", "--json", variables=home).out)["sessions"] == []
 
 
