@@ -146,7 +146,6 @@ _KINDS: dict[str, Callable[[list[str], str], Iterable[Candidate]]] = {
 }
 _NAMES: dict[str, tuple[Candidate, ...]] = {
     "TIME": (("today", ""), ("yesterday", ""), ("24h", ""), ("7d", ""), ("30d", "")),
-    "EVERY": (("15m", ""), ("1h", ""), ("1d", "")),
     "STAGE": (("import", ""), ("embed", ""), ("update-indexes", "")),
     "ROLE": (("user", ""), ("assistant", "")),
     "WHAT": (("image", ""), ("file", ""), ("audio", ""), ("video", "")),

@@ -58,6 +58,14 @@ def server_socket(settings: Settings, environ: Mapping[str, str]) -> Path | None
     return place if len(os.fsencode(place)) < _LONGEST_SOCKET else None
 
 
+def state_file(lake: str, environ: Mapping[str, str]) -> Path | None:
+    """Return where this machine notes the last sync of a lake; None where there is no home."""
+    import xxhash
+
+    directory = _base(environ, "XDG_STATE_HOME", ".local/state")
+    return directory and directory / "pond" / f"sync-{xxhash.xxh3_64_hexdigest(lake.encode())}.json"
+
+
 def default_models(environ: Mapping[str, str]) -> str:
     """Return where models lie if nothing else is said."""
     directory = _base(environ, "XDG_DATA_HOME", ".local/share")
