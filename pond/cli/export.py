@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pond.cli.config import Lake
 from pond.cli.show import Watching, print_json
 from pond.cli.terminal import note
 from pond.cli.times import since, until
@@ -22,22 +23,20 @@ def run(
     sessions: Annotated[
         list[str],
         typer.Argument(
-            metavar="SESSION",
-            help="Sessions, each by its id or the beginning of one; all when absent.",
+            metavar="[SESSION]...",
+            help="Session ids or unique prefixes; all sessions if none is given.",
             default_factory=list,
             show_default=False,
         ),
     ],
     output: Annotated[str, typer.Option("-o", "--output", metavar="FILE.pond", help="The archive to write.")],
     project: Annotated[
-        str | None, typer.Option("--project", metavar="DIR", help="Only sessions of this project, or of one below it.")
+        str | None, typer.Option("--project", metavar="DIR", help="Sessions of this project directory, or below it.")
     ] = None,
-    client: Annotated[
-        str | None, typer.Option("--client", metavar="CLIENT", help="Only sessions of this client.")
-    ] = None,
+    client: Annotated[str | None, typer.Option("--client", metavar="CLIENT", help="Sessions of this client.")] = None,
     since: Annotated[str | None, since("Sessions that started")] = None,
     until: Annotated[str | None, until("Sessions that started")] = None,
-    lake: Annotated[str | None, typer.Option("--lake", metavar="PLACE", help="The lake to read.")] = None,
+    lake: Lake = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     request = ExportRequest(Path(output), tuple(sessions), project, client, _micros(since), _micros(until))

@@ -82,12 +82,12 @@ def _window(lines: list[Line], whole: bool) -> Iterator[Line]:
 def summary_lines(response: JsonObject, query: str) -> Iterator[Line]:
     """Yield what the totals are, how to go on, and what to try where nothing was found."""
     if "notice" in response:
-        yield Line(f"Searched by words alone: {in_line(response['notice'])}")
+        yield Line(f"Searched by words only: {in_line(response['notice'])}")
     if not response["sessions"]:
         yield from map(Line, _nothing_found(response["searchable_messages"], query))
         return
     if response["weak"]:
-        yield Line("Even the best match is weak: what you look for may not be here, or may be said in other words.")
+        yield Line("Even the best match is weak. What you are looking for may not be here, or may use other words.")
     at_least = "at least " if response["more_matched"] else ""
     yield Line(f"{at_least}{response['matched_messages']} of {response['searchable_messages']} messages match.")
     if "cursor" in response:
@@ -96,8 +96,8 @@ def summary_lines(response: JsonObject, query: str) -> Iterator[Line]:
 
 def _nothing_found(searched: int, query: str) -> Iterator[str]:
     if not searched:
-        yield "Nothing found: no message meets the filters."
+        yield "Nothing found: no message matches the filters."
     else:
         yield f"Nothing found in {searched} messages" + (f" for: {in_line(query)}" if query else ".")
-    yield "Tool calls, their output, reasoning and what a client puts into a prompt are not searched; nor are"
+    yield "Tool calls, tool output, reasoning and text added by clients are not searched; neither are"
     yield "subagents without --subagents. Try other words, fewer filters, or `pond list`."

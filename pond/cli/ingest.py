@@ -20,18 +20,21 @@ from pond.operations.sync import ingest_files
 def run(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="PATH...", help="Session files, directories (a client's store), or - for stdin."),
+        typer.Argument(
+            metavar="PATH...", help="Session files, directories (a client's store), or - for standard input."
+        ),
     ],
     client: Annotated[
-        str | None, typer.Option("--client", metavar="CLIENT", help="The client that wrote them; detected when absent.")
+        str | None,
+        typer.Option("--client", metavar="CLIENT", help="The client that wrote them; detected if not given."),
     ] = None,
     project: Annotated[
-        str | None, typer.Option("--project", metavar="DIR", help="The project of a session whose source names none.")
+        str | None, typer.Option("--project", metavar="DIR", help="The project of sessions that do not name one.")
     ] = None,
     lake: Lake = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what is new, and store nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what is new, and store nothing.")] = False,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", metavar="N", help="Processes that read; all cores when absent.")
+        int | None, typer.Option("--jobs", metavar="N", help="Number of processes; all cores if not given.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> int:

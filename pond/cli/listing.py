@@ -43,7 +43,7 @@ def run(
     everything: Annotated[
         bool, typer.Option("--all", help="List subagents and forks, too, each on a line of its own.")
     ] = False,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="Sessions to show at most.")] = LIMIT,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most this many sessions.")] = LIMIT,
     json: Annotated[bool, typer.Option("--json", help="Print as JSON; times are UTC.")] = False,
     lake: Lake = None,
 ) -> int:

@@ -48,7 +48,9 @@ SORTS: Final[tuple[Sort, ...]] = ("relevance", "recent")
 def run(
     query: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[QUERY]...", help='Words, "exact phrases" and conditions such as role:user, after:7d.'),
+        typer.Argument(
+            metavar="[QUERY]...", help='Words, "exact phrases" and conditions such as role:user or after:7d.'
+        ),
     ] = None,
     role: Role = None,
     client: Client = None,
@@ -61,21 +63,24 @@ def run(
     has: Has = None,
     failed: Failed = False,
     agent: Agent = None,
-    subagents: Annotated[bool, typer.Option("--subagents", help="Sessions of subagents, too.")] = False,
+    subagents: Annotated[bool, typer.Option("--subagents", help="Search the sessions of subagents, too.")] = False,
     like: Annotated[
         str | None,
-        typer.Option("--like", metavar="ID", help="Messages near to this one in meaning; needs embeddings."),
+        typer.Option("--like", metavar="ID", help="Messages similar in meaning to this one; needs embeddings."),
     ] = None,
     sort: Annotated[
-        str, typer.Option("--sort", metavar="ORDER", help="relevance, or recent: the newest of what matches well.")
+        str, typer.Option("--sort", metavar="ORDER", help="relevance, or recent: the newest of the good matches.")
     ] = "relevance",
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="Sessions to show at most.")] = LIMIT,
-    cursor: Annotated[str | None, typer.Option("--cursor", metavar="TEXT", help="Go on where a page ended.")] = None,
-    min_score: Annotated[
-        float | None, typer.Option("--min-score", metavar="X", help="Only messages that score at least this, 0 to 1.")
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most this many sessions.")] = LIMIT,
+    cursor: Annotated[
+        str | None, typer.Option("--cursor", metavar="TEXT", help="Continue after the page that printed this text.")
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say how the ranks came about.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the response as JSON.")] = False,
+    min_score: Annotated[
+        float | None,
+        typer.Option("--min-score", metavar="X", help="Only messages with at least this score, from 0 to 1."),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how the ranking was computed.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the response as JSON; times are UTC.")] = False,
     lake: Lake = None,
 ) -> int:
     text = " ".join(query or ())
@@ -89,7 +94,7 @@ def run(
     if min_score is not None:
         filters["min_score"] = _share(min_score)
     if not text.strip() and not filters and like is None:
-        raise UsageError(Diagnostic("usage", "nothing to search for", help="give words, or a filter: see --help"))
+        raise UsageError(Diagnostic("usage", "nothing to search for", help="give words or a filter; see --help"))
     settings = load({"lake": lake})
     service = Service(settings)
     request: SearchRequest = {"protocol_version": PROTOCOL, "query": text, "filters": filters, "limit": _limit(limit)}

@@ -30,16 +30,21 @@ SHOWN, EXPORTED = ("table", "json"), ("csv", "ndjson", "parquet")
 
 def run(
     query: Annotated[
-        str | None, typer.Argument(metavar="[QUERY]", help="A SELECT or WITH query; - reads it from standard input.")
+        str | None,
+        typer.Argument(metavar="[QUERY]", help="A SELECT or WITH query, or - to read it from standard input."),
     ] = None,
     output: Annotated[
-        str, typer.Option("--output", metavar="FORMAT", help="table, json; or all rows as csv, ndjson, parquet.")
+        str,
+        typer.Option(
+            "--output", metavar="FORMAT", help="Print a table or json; or all rows as csv, ndjson or parquet."
+        ),
     ] = "table",
     file: Annotated[
-        str | None, typer.Option("-o", "--file", metavar="FILE", help="Write there; nothing is overwritten.")
+        str | None, typer.Option("-o", "--file", metavar="FILE", help="Write to this file, which must not exist.")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help=f"Rows at most; {LIMIT} for table and json.")
+        int | None,
+        typer.Option("--limit", metavar="N", help=f"At most this many rows; {LIMIT} for table and json if not given."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --output json.")] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print tables, columns, joins and examples.")] = False,
@@ -76,7 +81,7 @@ def _out(file: str | None, output: str) -> Iterator[BinaryIO | None]:
     """Give the new file to write to; None stands for standard output."""
     if file is None:
         if output == "parquet" and sys.stdout.isatty():
-            raise UsageError(Diagnostic("usage", "parquet is not for a terminal", help="name a file with -o"))
+            raise UsageError(Diagnostic("usage", "parquet cannot be printed on a terminal", help="name a file with -o"))
         yield None
         return
     from pond.codec.output import NewFile

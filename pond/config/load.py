@@ -189,4 +189,4 @@ def _unfit(name: str, expected: str, found: str, span: Span | None) -> Diagnosti
 
 def _unknown(name: str, meant: str | None, span: Span | None = None) -> Diagnostic:
     help = f"did you mean `{meant}`?" if meant else "`pond config show` lists the settings"
-    return Diagnostic("config-unknown-key", f"there is no setting `{name}`", span, help=help)
+    return Diagnostic("config-unknown-key", f"unknown setting `{name}`", span, help=help)

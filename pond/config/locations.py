@@ -84,8 +84,10 @@ def default_pods(environ: Mapping[str, str]) -> str:
 
 def no_home(what: str) -> UsageError:
     """Return the refusal for something that would lie in a home directory that is not known."""
-    help = "set `HOME`, or name the place itself: `--lake`, `POND_LAKE`, `POND_PODS_ROOT`, `POND_CONFIG`"
-    return UsageError(Diagnostic("config-no-home", f"no home directory is known, so none for the {what}", help=help))
+    help = "set `HOME`, or name the location: `--lake`, `POND_LAKE`, `POND_PODS_ROOT`, `POND_CONFIG`"
+    return UsageError(
+        Diagnostic("config-no-home", f"the home directory is unknown; the {what} would be there", help=help)
+    )
 
 
 def _base(environ: Mapping[str, str], variable: str, in_home: str) -> Path | None:

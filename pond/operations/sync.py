@@ -95,7 +95,7 @@ def _embed(service: Service, request: SyncRequest, watch: Watch) -> Embedded | N
     if service.settings.embed.model is None:
         if request.embed_anew:
             help = "`embed.model` names the model; `pond model list` shows those of this machine"
-            raise UsageError(Diagnostic("usage", "embedding is off, so nothing can be embedded anew", help=help))
+            raise UsageError(Diagnostic("usage", "embedding is off, so nothing can be embedded again", help=help))
         return None
     from pond.lake.embedding import Embedded, embed
     from pond.lake.models import configured, label

@@ -90,7 +90,7 @@ def _verdicts(jobs: list[FoundSource], request: VerifyRequest) -> Iterator[tuple
 
 def _died(job: FoundSource) -> Verdict:
     verdict = Verdict(report=Report(files=1))
-    verdict.report.error("source-unreadable", "the process that verified it died", job.name)
+    verdict.report.error("source-unreadable", "the process that verified it crashed", job.name)
     return verdict
 
 

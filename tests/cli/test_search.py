@@ -88,7 +88,7 @@ def test_the_lines_around_the_match_are_shown(lake: Path) -> None:
     ("words", "says"),
     [
         (["nowhere"], "Nothing found in 13 messages for: nowhere"),
-        (["kiln", "--role", "tool"], "Nothing found: no message meets the filters."),
+        (["kiln", "--role", "tool"], "Nothing found: no message matches the filters."),
         (["porcelain"], "subagents without --subagents"),
     ],
 )

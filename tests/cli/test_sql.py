@@ -129,6 +129,6 @@ def test_stats_prints_tables_and_json(place: Path) -> None:
         assert head in text
     codex = json.loads(pond("stats", "--json", "--client", "codex", "--lake", place).out)
     assert [each["name"] for each in codex["clients"]] == ["codex"]
-    assert pond("stats", "--until", "2001-01-01", "--lake", place).out == b"Nothing to count: no message fits.\n"
+    assert pond("stats", "--until", "2001-01-01", "--lake", place).out == b"Nothing to count: no message matches.\n"
     assert pond("stats", "--since", "soon", "--lake", place).code == 2
     assert pond("stats", "--subagents", "maybe", "--lake", place).code == 2

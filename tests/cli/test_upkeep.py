@@ -175,7 +175,7 @@ def test_erase_and_its_children(place: Path) -> None:
     again = pond("erase", PARENT, "--yes", "--lake", place)
     assert (again.code, again.out) == (0, b"erased 0 sessions, 0 messages, 0 parts\n")
     back = pond("erase", "--forget", PARENT, "--lake", place)
-    assert (back.code, back.out) == (0, f"{CHILDREN + 1} sessions may come in again\n".encode())
+    assert (back.code, back.out) == (0, f"{CHILDREN + 1} sessions may be stored again\n".encode())
     assert pond("erase", PARENT, "--yes", "--lake", place).errors[0].code == "lake-not-found"
 
 
