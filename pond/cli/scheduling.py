@@ -8,11 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 
-from pond.cli.show import print_json
-from pond.cli.terminal import note, say, warn
-from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
-from pond.diagnostics.visible import one_line_of, visible
-from pond.operations.schedule import (
+from pond.cli.schedule import (
     CRON,
     KINDS,
     SYSTEMD,
@@ -28,6 +24,10 @@ from pond.operations.schedule import (
     with_line,
     without_line,
 )
+from pond.cli.show import print_json
+from pond.cli.terminal import note, say, warn
+from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
+from pond.diagnostics.visible import one_line_of, visible
 
 _INTERVAL = re.compile(r"OnUnitInactiveSec=(\d+)s|<key>StartInterval</key>\s*<integer>(\d+)")
 _LINGER = "It runs while you are logged in; `loginctl enable-linger` lets it run at other times, too."

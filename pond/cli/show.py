@@ -149,6 +149,11 @@ class Watching:
         return f"  {pace}  {left // 60}:{left % 60:02d} left"
 
 
+def counted(count: int, what: str) -> str:
+    """Return a number of things in words: `1 session`, `2 sessions`."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def size(count: int) -> str:
     """Return a number of bytes as people read it."""
     for unit, bytes in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):

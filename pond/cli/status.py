@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from pond.cli.config import Lake
+from pond.cli.schedule import CRON, TITLES
 from pond.cli.scheduling import installed
-from pond.cli.show import drift_line, print_json, problem_lines, size
+from pond.cli.show import counted, drift_line, print_json, problem_lines, size
 from pond.cli.terminal import say
 from pond.cli.times import clock
 from pond.config.load import load
@@ -17,7 +18,6 @@ from pond.diagnostics.visible import in_line
 from pond.lake.retention import AHEAD, Retention
 from pond.lake.status import Checks, Coverage, Overview
 from pond.operations.runs import Run, last
-from pond.operations.schedule import CRON, TITLES
 from pond.operations.service import Service
 from pond.operations.upkeep import checks, overview
 from pond.substrate.upkeep import TableHealth
@@ -60,7 +60,11 @@ def _fresh(run: Run | None, schedules: dict[str, str]) -> Iterator[str]:
         yield "last sync    never on this machine"
     else:
         by = ", by the schedule" if run.scheduled else ""
-        new = f"{run.new_sessions} sessions and {run.new_messages} messages new" if run.new_messages else "nothing new"
+        new = (
+            f"{counted(run.new_sessions, 'session')} and {counted(run.new_messages, 'message')} new"
+            if run.new_messages
+            else "nothing new"
+        )
         yield f"last sync    {clock(run.ended)}{by}: {new}"
         yield from problem_lines([{"file": "pond", **problem} for problem in run.problems], "  not read   ")
     for kind, every in schedules.items():
@@ -80,11 +84,12 @@ def _checks(found: Checks) -> Iterator[str]:
     if found.waiting:
         yield f"waiting      {found.waiting} messages cannot be searched yet; the next `pond sync` indexes them"
     sources = found.sources
-    yield f"sources      {sources.files} files, {size(sources.bytes)}"
+    yield f"sources      {counted(sources.files, 'file')}, {size(sources.bytes)}"
     yield from problem_lines(sources.problems, "refused      ")
     yield from problem_lines(sources.same_ids, "same id      ")
     if sources.gone:
-        yield f"  {len(sources.gone)} files are gone; {len(sources.only_here)} sessions exist only in the lake"
+        gone, only = counted(len(sources.gone), "file"), counted(len(sources.only_here), "session")
+        yield f"  gone: {gone}; only in the lake: {only}"
     if found.drift:
         yield f"unmapped     {drift_line(found.drift)}"
     if found.orphans:

@@ -13,6 +13,7 @@ from pond.cli.imported import exit_code as import_code
 from pond.cli.imported import show as show_import
 from pond.cli.imported import summary as import_summary
 from pond.cli.ingested import as_json, exit_code, show
+from pond.cli.schedule import EVERY
 from pond.cli.show import Watching, print_json, refuse
 from pond.cli.terminal import note
 from pond.config.load import load
@@ -20,7 +21,6 @@ from pond.diagnostics.diagnostic import PondError
 from pond.diagnostics.render import as_json as fault_as_json
 from pond.diagnostics.visible import one_line_of
 from pond.operations.runs import Run, now, remember, running, told
-from pond.operations.schedule import EVERY
 from pond.operations.service import Service
 from pond.operations.sync import EMBED, IMPORT, Synced, SyncRequest, changes, inputs, sync
 

@@ -129,5 +129,5 @@ def _only(text: str, what: str, found: list[SessionMatch]) -> SessionMatch:
         more = len(shown) > _CANDIDATES
         help = "one of " + ", ".join(shown[:_CANDIDATES]) + (", …" if more else "")
         count = f"more than {_CANDIDATES}" if more else str(len(shown))
-        raise UsageError(Diagnostic("lake-ambiguous", f"`{text}` may be any of {count}", help=help))
+        raise UsageError(Diagnostic("lake-ambiguous", f"`{text}` matches {count}", help=help))
     return found[0]

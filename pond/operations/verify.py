@@ -103,7 +103,9 @@ def _through_lake(
 ) -> Iterator[tuple[FoundSource, Verdict]]:
     assert request.steps is not None
     if request.steps < 1 or any(job.path is None for job in jobs):
-        raise UsageError(Diagnostic("usage", "through a lake go files and directories, in one step or more"))
+        raise UsageError(
+            Diagnostic("usage", "verifying through a lake takes files and directories, and at least one step")
+        )
     from pond.intake.ingest import ingest  # Lance takes a second to load
     from pond.lake.through_lake import Wish, through_lake
 

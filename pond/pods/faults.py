@@ -78,7 +78,7 @@ class Corrupt(PodError):
     """What is stored for a pod is not its record."""
 
     code = "pods-corrupt"
-    help = "nothing was changed; mend the file, or remove the pod with `--force`"
+    help = "nothing was changed; fix the file, or remove the pod with `--force`"
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"the record of pod `{name}` {reason}")

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from pond.cli.schedule import CRON, LAUNCHD, SYSTEMD, Job, schedule, scheduler, seconds_of, shown, with_line
 from pond.config.locations import state_file
 from pond.diagnostics.diagnostic import UsageError
-from pond.operations.schedule import CRON, LAUNCHD, SYSTEMD, Job, schedule, scheduler, seconds_of, shown, with_line
 from tests.cli.command import POND, environment, pond
 from tests.cli.sessions import CLAUDE_CODE
 from tests.conftest import program
@@ -178,7 +178,7 @@ def test_status_says_what_the_last_sync_could_not_read(home: dict[str, str]) -> 
     assert (done.code, done.out) == (1, b"")
     assert "source-unrecognised" in done.err
     told = pond("status", variables=home).out.decode()
-    assert "1 sessions and" in told
+    assert "1 session and" in told
     assert f"not read   1\n  {stray}:1: source-unrecognised:" in told
     noted = json.loads(pond("status", "--json", variables=home).out)["last_sync"]
     assert (noted["new_sessions"], noted["scheduled"], noted["problems"][0]["file"]) == (1, False, str(stray))

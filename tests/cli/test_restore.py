@@ -91,8 +91,8 @@ def test_canonical_events_go_to_standard_output(place: Path) -> None:
     ("arguments", "says"),
     [
         (["nobody", "-o", "out"], "lake-not-found: no session `nobody`"),
-        (["--all", "--client", "nobody", "-o", "out"], "lake-not-found: no session fits"),
-        (["019c", "-o", "out"], "lake-ambiguous: `019c` may be any of "),
+        (["--all", "--client", "nobody", "-o", "out"], "lake-not-found: no session matches"),
+        (["019c", "-o", "out"], "lake-ambiguous: `019c` matches "),
         (["e1a7"], "usage: restoring a session needs a directory to write to"),
         (["e1a7", "--to", "nobody", "-o", "out"], "usage: unknown client `nobody`"),
         (["e1a7", "--to", "", "-o", "out"], "usage: unknown client ``"),

@@ -60,12 +60,12 @@ def test_who_when_where_and_how_to_go_on(lake: Path) -> None:
     assert lines[1].startswith("  user  2026-05-04 ")
     assert lines[1].endswith("  m0")
     assert lines[2] == "    The kiln is hot."
-    assert any(line.endswith("open: pond get pottery  continue: pond restore pottery -o DIR") for line in lines)
-    assert lines[-1] == "1 of 13 messages match."
+    assert any(line.endswith("read: pond get pottery  restore: pond restore pottery -o DIR") for line in lines)
+    assert lines[-1] == "1 of 13 messages matches."
 
 
 def test_an_id_stays_in_its_line_and_is_quoted(lake: Path) -> None:
-    assert "open: pond get 'a b'  continue: pond restore 'a b' -o DIR" in _out(lake, "teapot")
+    assert "read: pond get 'a b'  restore: pond restore 'a b' -o DIR" in _out(lake, "teapot")
 
 
 def test_a_terminal_shows_the_words_that_match_and_obeys_nothing_else(lake: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_weak_match_is_said(lake: Path) -> None:
 
 def test_pages_follow_one_another(lake: Path) -> None:
     last = _out(lake, "kiln", "teapot", "--limit", "1").splitlines()[-1]
-    assert last.startswith("1 more sessions: --cursor ")
+    assert last.startswith("1 more session: --cursor ")
     assert "A teapot of clay." in _out(lake, "kiln", "teapot", "--limit", "1", "--cursor", last.split()[-1])
 
 
