@@ -30,6 +30,7 @@ from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
 from pond.diagnostics.visible import one_line_of, visible
 
 _INTERVAL = re.compile(r"OnUnitInactiveSec=(\d+)s|<key>StartInterval</key>\s*<integer>(\d+)")
+_PROGRAM = "pond"
 _LINGER = "It runs while you are logged in; `loginctl enable-linger` lets it run at other times, too."
 
 
@@ -95,7 +96,7 @@ def _installed() -> Iterator[str]:
 def _interval(kind: str) -> str:
     if kind == CRON:
         line = _crontab().splitlines()
-        return next((" ".join(each.split()[:5]) for each in line if "pond" in each and not each.startswith("#")), "")
+        return next((" ".join(each.split()[:5]) for each in line if _PROGRAM in each and not each.startswith("#")), "")
     file = place(kind, os.environ)
     found = _INTERVAL.search(file.read_text(encoding="utf-8")) if file is not None else None
     return shown(int(found[1] or found[2])) if found else ""
@@ -117,7 +118,7 @@ def _remove(kind: str) -> None:
 def _command(lake: str | None) -> list[str]:
     """Return the words that run pond as it runs now, from anywhere."""
     own = os.path.abspath(sys.argv[0])
-    is_script = os.path.basename(own) == "pond" and os.access(own, os.X_OK)
+    is_script = os.path.basename(own) == _PROGRAM and os.access(own, os.X_OK)
     start = [own] if is_script else [sys.executable, "-m", "pond.cli.main"]
     return [*start, "sync", "--quiet", "--scheduled", *(["--lake", lake] if lake else [])]
 

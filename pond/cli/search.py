@@ -69,7 +69,10 @@ def run(
         typer.Option("--like", metavar="ID", help="Messages similar in meaning to this one; needs embeddings."),
     ] = None,
     sort: Annotated[
-        str, typer.Option("--sort", metavar="ORDER", help="relevance, or recent: the newest of the good matches.")
+        str,
+        typer.Option(
+            "--sort", metavar="ORDER", help="Best first (relevance), or the newest of the good matches (recent)."
+        ),
     ] = "relevance",
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most this many sessions.")] = LIMIT,
     cursor: Annotated[

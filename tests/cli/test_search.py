@@ -95,7 +95,7 @@ def test_the_lines_around_the_match_are_shown(lake: Path) -> None:
 def test_an_empty_answer_says_what_is_not_searched_and_what_to_try(lake: Path, words: list[str], says: str) -> None:
     out = _out(lake, *words)
     assert says in out
-    assert "Tool calls, their output, reasoning" in out
+    assert "Tool calls, tool output, reasoning" in out
     assert "Try other words, fewer filters" in out
 
 
