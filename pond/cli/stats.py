@@ -107,7 +107,7 @@ def _summary(totals: JsonObject) -> Iterator[str]:
     beside = f", and {totals['subagent_sessions']} of subagents" if totals["subagent_sessions"] else ""
     span = f", {totals['first'][:10]} to {totals['last'][:10]}" if "first" in totals else ""
     yield f"sessions   {totals['sessions']}{beside}"
-    yield f"messages   {totals['messages']}, {totals['prompts']} typed prompts"
+    yield f"messages   {totals['messages']}, including {totals['prompts']} typed prompts"
     yield f"days       {totals['days']}{span}"
     yield f"tools      {totals['tool_calls']} calls, {totals['failed_calls']} failed"
     sent, written = _tokens(totals)

@@ -120,6 +120,6 @@ def _retention(found: Retention) -> Iterator[str]:
         yield f"{name}: {in_line(found.problem)}"
     else:
         yield f"{name} deletes a session file {found.days} days after its last change."
-        yield f"  {found.due} files go within {AHEAD} days; {len(found.unstored)} of them are not fully stored."
+        yield f"  Files to be deleted within {AHEAD} days: {found.due}; not fully stored: {len(found.unstored)}."
         yield from (f"    {in_line(path)}" for path in found.unstored)
     yield f"  `pond sync` stores them. To keep the files, too, put `{found.setting}` into {file}."

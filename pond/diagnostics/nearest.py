@@ -7,15 +7,20 @@ from collections.abc import Iterable
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 
 
-def did_you_mean(typed: str, known: Iterable[str]) -> str:
-    """Return a question to begin a hint with, and a space; nothing where no known name is near."""
+def nearest(typed: str, known: Iterable[str], alike: float = 0.6) -> str | None:
+    """Return the known name that looks most like the one typed, if one looks alike."""
     from difflib import get_close_matches  # for those who made a mistake
 
+    return next(iter(get_close_matches(typed, list(known), 1, alike)), None)
+
+
+def did_you_mean(typed: str, known: Iterable[str]) -> str:
+    """Return a question to begin a hint with, and a space; nothing where no known name is near."""
     names = sorted(known)
     short = {name.lower(): name for name in reversed(names)}
-    near = get_close_matches(typed.lower(), short, 1)
+    near = nearest(typed.lower(), short)
     begun = [name for name in names if typed and name.lower().startswith(typed.lower())]
-    meant = short[near[0]] if near else begun[0] if len(begun) == 1 else ""
+    meant = short[near] if near else begun[0] if len(begun) == 1 else ""
     return f"did you mean `{meant}`? " if meant else ""
 
 

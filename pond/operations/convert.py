@@ -75,7 +75,7 @@ def check(order: ConversionRequest, *others: str) -> None:
         if name not in allowed:
             raise unknown("client", name or "", known)
     if order.on_loss not in ON_LOSS:
-        raise unknown("answer to losses", order.on_loss, ON_LOSS)
+        raise unknown("on-loss", order.on_loss, ON_LOSS)
 
 
 def target_directory(output: str) -> Path:

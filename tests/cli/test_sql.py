@@ -124,7 +124,7 @@ def test_stats_prints_tables_and_json(place: Path) -> None:
     text = pond("stats", "--lake", place).out.decode()
     found = json.loads(pond("stats", "--json", "--lake", place).out)
     totals = found["totals"]
-    assert f"messages   {totals['messages']}, of them {totals['prompts']} typed prompts" in text
+    assert f"messages   {totals['messages']}, including {totals['prompts']} typed prompts" in text
     for head in ("by client", "by project", "by model", "by tool", "by month"):
         assert head in text
     codex = json.loads(pond("stats", "--json", "--client", "codex", "--lake", place).out)
