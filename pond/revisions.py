@@ -28,7 +28,7 @@ def find_checkout(start: Path, folder: str) -> Checkout | None:
     start = start.resolve()
     done = _git(start, "rev-parse", "--show-toplevel")
     if done.returncode != 0:
-        raise _refusal("git-no-checkout", f"`{start}` is in no git checkout: {_reason(done)}")
+        raise _refusal("git-no-checkout", f"`{start}` is not in a git checkout: {_reason(done)}")
     top = Path(os.fsdecode(done.stdout.rstrip(b"\n"))).resolve()
     for home in (start, *start.parents):
         if (home / folder).is_dir():
@@ -65,7 +65,7 @@ def _tree(checkout: Checkout, revision: str) -> str:
         return done.stdout.decode().strip()
     raise _refusal(
         "git-unknown-revision",
-        f"git knows no revision `{revision}` here",
+        f"git does not know the revision `{revision}` here",
         "a shallow clone has only its newest commits; `git fetch --unshallow` brings the others",
     )
 

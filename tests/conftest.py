@@ -2,6 +2,8 @@
 
 import os
 import re
+import shutil
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -18,7 +20,11 @@ settings.register_profile(
 )
 settings.load_profile("house")
 
-_NOT_RUN = re.compile(r"(?P<variable>POND_\w+) not set: (?P<what>.+) not checked")
+# Times that people see are local: the tests are written for one place.
+os.environ["TZ"] = "UTC"
+time.tzset()
+
+_NOT_RUN = re.compile(r"(?P<why>POND_\w+ not set|[\w-]+ not installed): (?P<what>.+) not checked")
 
 
 def outside_directory(variable: str, what: str) -> Path:
@@ -30,6 +36,14 @@ def outside_directory(variable: str, what: str) -> Path:
     if not directory.is_dir():
         pytest.fail(f"{variable} names {value}, which is not a directory")
     return directory
+
+
+def program(name: str, what: str) -> str:
+    """Return the path of a program, or say that `what` was not checked for lack of it."""
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} not installed: {what} not checked")
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -45,8 +59,8 @@ def captures_dir() -> Path:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name, one line per variable, how many checks were not run; a skip alone is too easy to overlook."""
+    """Name, one line for each lack, how many checks were not run; a skip alone is too easy to overlook."""
     reasons = (str(report.longrepr) for report in terminalreporter.stats.get("skipped", []))
     found = filter(None, map(_NOT_RUN.search, reasons))
-    for (variable, what), count in sorted(Counter((m["variable"], m["what"]) for m in found).items()):
-        terminalreporter.write_line(f"not run: {count} checks of {what} ({variable} not set)", yellow=True)
+    for (why, what), count in sorted(Counter((m["why"], m["what"]) for m in found).items()):
+        terminalreporter.write_line(f"not run: {count} checks of {what} ({why})", yellow=True)

@@ -14,7 +14,7 @@ from pond.config.locations import config_file, no_home
 from pond.diagnostics.visible import one_line_of
 
 Lake: TypeAlias = Annotated[
-    str | None, typer.Option("--lake", metavar="PATH|URI", help="The lake, in place of the configured one.")
+    str | None, typer.Option("--lake", metavar="PATH|URI", help="Use this lake instead of the configured one.")
 ]
 
 
@@ -22,7 +22,7 @@ def show(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     lake: Lake = None,
 ) -> int:
-    """Print each setting, its value, and where the value comes from."""
+    """Show each setting, its value, and where the value comes from."""
     found = list(rows(load({"lake": lake})))
     if json:
         print_json({row.name: {"value": row.value, "source": row.source} for row in found}, sys.stdout)
@@ -33,12 +33,15 @@ def show(
     return 0
 
 
-def path() -> int:
-    """Print where the configuration file is looked for."""
+def path(json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False) -> int:
+    """Print the path of the configuration file."""
     file = config_file(os.environ)
     if file is None:
         raise no_home("configuration")
-    say(one_line_of(str(file)))
+    if json:
+        print_json({"path": str(file)}, sys.stdout)
+    else:
+        say(one_line_of(str(file)))
     return 0
 
 

@@ -18,19 +18,25 @@ from pond.diagnostics.diagnostic import Diagnostic, SourceFault, UsageError
 
 KeepOrigin = Annotated[
     bool,
-    typer.Option("--keep-origin", help="Let the session's own records ride along, so that the way back is exact."),
+    typer.Option("--keep-origin", help="Include the session's own records, so that converting back is exact."),
 ]
 MapPath = Annotated[
     list[str] | None,
-    typer.Option("--map-path", metavar="OLD=NEW", help="Paths below OLD become paths below NEW; repeatable."),
+    typer.Option(
+        "--map-path", metavar="OLD=NEW", help="Replace paths below OLD by paths below NEW; may be given several times."
+    ),
 ]
 LossReport = Annotated[
     str | None,
-    typer.Option("--loss-report", metavar="FILE", help="Name every value another client cannot hold (JSONL)."),
+    typer.Option(
+        "--loss-report", metavar="FILE", help="Write every value that the other client cannot hold to a file (JSONL)."
+    ),
 ]
 OnLoss = Annotated[
     str,
-    typer.Option("--on-loss", metavar="warn|raise|ignore", help="What to do when conversation would be lost."),
+    typer.Option(
+        "--on-loss", metavar="warn|raise|ignore", help="What to do if part of the conversation would be lost."
+    ),
 ]
 
 
@@ -48,7 +54,11 @@ def _directories(pairs: list[str]) -> tuple[tuple[str, str], ...]:
     for pair in pairs:
         old, equals, new = pair.partition("=")
         if not (equals and old.strip("/") and new):
-            raise UsageError(Diagnostic("usage", f"`--map-path {pair}` is not OLD=NEW", help="both are directories"))
+            raise UsageError(
+                Diagnostic(
+                    "usage", f"`--map-path {pair}` is not of the form OLD=NEW", help="OLD and NEW are directories"
+                )
+            )
         found.append((old, new))
     return tuple(found)
 

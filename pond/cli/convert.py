@@ -14,25 +14,28 @@ from pond.operations.convert import ConvertRequest, convert
 def run(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="INPUT...", help="Files, directories (a client's store), or - for standard input."),
+        typer.Argument(
+            metavar="INPUT...", help="Session files, directories (a client's store), or - for standard input."
+        ),
     ],
     to: Annotated[str, typer.Option("--to", metavar="CLIENT", help="The client to write for, or `canonical`.")],
     client: Annotated[
         str | None,
-        typer.Option("--from", metavar="CLIENT", help="The client that wrote the input; detected when absent."),
+        typer.Option("--from", metavar="CLIENT", help="The client that wrote the input; detected if not given."),
     ] = None,
     output: Annotated[
         str | None,
         typer.Option("-o", "--output", metavar="OUT", help="A file for one session, a directory for several."),
     ] = None,
     project: Annotated[
-        str | None, typer.Option("--project", metavar="DIR", help="The project of a session whose source names none.")
+        str | None, typer.Option("--project", metavar="DIR", help="The project of sessions that do not name one.")
     ] = None,
     json: Annotated[
-        bool, typer.Option("--json", help="Print a summary as JSON (on stdout with -o, else on stderr).")
+        bool, typer.Option("--json", help="Print a summary as JSON, to stderr unless -o is given.")
     ] = False,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", metavar="N", help="Processes for a directory; all cores when absent.")
+        int | None,
+        typer.Option("--jobs", metavar="N", help="Number of processes for a directory; all cores if not given."),
     ] = None,
     keep_origin: KeepOrigin = False,
     map_path: MapPath = None,
@@ -44,7 +47,7 @@ def run(
     with Watching() as watch, answering() as out:
         done = convert(request, out, watch)
     for name in map(one_line_of, done.beside):
-        warn(f"pond: `{name}` lies beside the session and does not fit in a stream; use -o")
+        warn(f"pond: `{name}` belongs to the session and does not fit into a stream; use -o")
     code = 2 if done.missing else 1 if done.not_written else 0
     told = tell(done.report, order, output, loss_report, {} if json else None)
     return code or told

@@ -19,15 +19,16 @@ from pond.sessions.stored_text import from_stored
 
 
 def run(
-    sessions: Annotated[
-        list[str], typer.Argument(metavar="SESSION...", help="Ids, or how one begins as long as only one begins so.")
-    ],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed where nobody can answer.")] = False,
+    sessions: Annotated[list[str], typer.Argument(metavar="SESSION...", help="Session ids, or unique prefixes.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; required without a terminal.")] = False,
     alone: Annotated[
-        bool, typer.Option("--alone", help="Nothing else writes to the lake: also remove what unfinished writes left.")
+        bool,
+        typer.Option(
+            "--alone", help="Also remove leftovers of interrupted writes; nothing else may be writing to the lake."
+        ),
     ] = False,
     take_back: Annotated[
-        bool, typer.Option("--forget", help="Forget that they were erased: a later sync may bring them in again.")
+        bool, typer.Option("--forget", help="Forget that they were erased, so that a sync may store them again.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
     lake: Lake = None,
@@ -36,10 +37,10 @@ def run(
     meant = families(service, request)
     if take_back:
         count = forget_erased(service, request)
-        _print({"forgotten": count}, f"{count} sessions may come in again", json)
+        _print({"forgotten": count}, f"{count} sessions may be stored again", json)
         return 0
     if not yes and not _agreed(previews(service, request)):
-        say("nothing was erased")
+        say("Nothing was erased.")
         return 1
     with Watching() as watch:
         done = erase(service, request, watch)
@@ -51,12 +52,12 @@ def run(
 def _agreed(wanted: Sequence[Preview]) -> bool:
     """Show what would go, and ask."""
     if not sys.stdin.isatty():
-        message = "nobody is there to be asked whether to erase"
+        message = "there is no terminal to ask on"
         raise UsageError(Diagnostic("usage", message, help="`--yes` erases without asking"))
     for each in wanted:
         title = f"  {in_line(each.title)}" if each.title else ""
         warn(f"{in_line(each.session_id)}{title}")
-        facts = [in_line(each.client or "remains of an erased session"), in_line(each.project or "")]
+        facts = [in_line(each.client or "leftovers of an erased session"), in_line(each.project or "")]
         warn(f"  {'  '.join(filter(None, facts))}")
         warn(f"  {each.messages} messages, {each.children} children")
     say("Erase this for good? [y/N] ", sys.stderr, end="")
@@ -82,6 +83,6 @@ def _leftovers(done: Erased) -> int:
     if not done.left:
         return 0
     count = sum(map(len, done.left.values()))
-    message = f"{count} files of unfinished writes may still hold rows that were erased"
+    message = f"{count} files of interrupted writes may still contain erased rows"
     help = "when nothing else writes to the lake, run this again with `--alone`"
     return refuse(PondError(Diagnostic("lake-leftovers", message, help=help)))

@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
+from pond.cli.config import Lake
 from pond.cli.show import Watching, print_json
-from pond.cli.terminal import say
+from pond.cli.terminal import note
+from pond.cli.times import since, until
 from pond.config.load import load
-from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import one_line_of
+from pond.lake.times import instant
 from pond.operations.archive import ExportRequest, export
+from pond.operations.listing import check_client
 from pond.operations.service import Service
 
 
@@ -20,27 +23,25 @@ def run(
     sessions: Annotated[
         list[str],
         typer.Argument(
-            metavar="SESSION",
-            help="Sessions, each by its id or the beginning of one; all when absent.",
+            metavar="[SESSION]...",
+            help="Session ids or unique prefixes; all sessions if none is given.",
             default_factory=list,
             show_default=False,
         ),
     ],
     output: Annotated[str, typer.Option("-o", "--output", metavar="FILE.pond", help="The archive to write.")],
     project: Annotated[
-        str | None, typer.Option("--project", metavar="DIR", help="Only sessions of this project, or of one below it.")
+        str | None, typer.Option("--project", metavar="DIR", help="Sessions of this project directory, or below it.")
     ] = None,
-    client: Annotated[
-        str | None, typer.Option("--client", metavar="CLIENT", help="Only sessions of this client.")
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="TIME", help="Only sessions that began then or later.")
-    ] = None,
-    lake: Annotated[str | None, typer.Option("--lake", metavar="PLACE", help="The lake to read.")] = None,
+    client: Annotated[str | None, typer.Option("--client", metavar="CLIENT", help="Sessions of this client.")] = None,
+    since: Annotated[str | None, since("Sessions that started")] = None,
+    until: Annotated[str | None, until("Sessions that started")] = None,
+    lake: Lake = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
-    request = ExportRequest(Path(output), tuple(sessions), project, client, _micros(since))
+    request = ExportRequest(Path(output), tuple(sessions), project, client, _micros(since), _micros(until))
     service = Service(load({"lake": lake}))
+    check_client(service, client)
     with Watching() as watch:
         done = export(service, request, watch)
     if json:
@@ -48,17 +49,9 @@ def run(
         print_json({"archive": output, **counts, "bytes": done.bytes}, sys.stdout)
     else:
         rows = f"{done.sessions} sessions, {done.messages} messages, {done.parts} parts"
-        say(f"{one_line_of(output)}: {rows}, {done.bytes / 1e6:.1f} MB")
+        note(f"{one_line_of(output)}: {rows}, {done.bytes / 1e6:.1f} MB")
     return 0
 
 
 def _micros(text: str | None) -> int | None:
-    """Return the microseconds since 1970 of a day or a time; without an offset it is UTC."""
-    if text is None:
-        return None
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        help = "a day (2026-03-14) or a time (2026-03-14T09:26Z)"
-        raise UsageError(Diagnostic("usage", f"expected a time, found `{text}`", help=help)) from None
-    return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1_000_000)
+    return None if text is None else instant(text, datetime.now(UTC))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from pond.cli.times import since, until
 from pond.lake.projects import from_here
 from pond.search.query.query import Key
 from pond.search.wire import filters_of
@@ -15,25 +16,30 @@ if TYPE_CHECKING:  # shapes only
 
 Values: TypeAlias = list[str] | None
 
-Role: TypeAlias = Annotated[Values, typer.Option("--role", metavar="ROLE", help="user or assistant.")]
-Client: TypeAlias = Annotated[Values, typer.Option("--client", metavar="CLIENT", help="Recorded by this client.")]
+Role: TypeAlias = Annotated[
+    Values, typer.Option("--role", metavar="ROLE", help="Messages of this role: user or assistant.")
+]
+Client: TypeAlias = Annotated[Values, typer.Option("--client", metavar="CLIENT", help="Sessions of this client.")]
 Project: TypeAlias = Annotated[
-    Values, typer.Option("--project", metavar="DIR", help="Of this project or below it; a name, or *part*.")
+    Values,
+    typer.Option("--project", metavar="DIR", help="Sessions of this project or below it: a path, a name, or *part*."),
 ]
-Session: TypeAlias = Annotated[Values, typer.Option("--session", metavar="ID", help="In this session.")]
-Since: TypeAlias = Annotated[
-    str | None, typer.Option("--since", "--after", metavar="TIME", help="Not older: 2026-03-14, 12h, 7d, today.")
+Session: TypeAlias = Annotated[Values, typer.Option("--session", metavar="ID", help="Messages of this session.")]
+Since: TypeAlias = Annotated[str | None, since("Messages sent")]
+Until: TypeAlias = Annotated[str | None, until("Messages sent")]
+Tool: TypeAlias = Annotated[
+    Values, typer.Option("--tool", metavar="NAME", help="Messages of a turn that used this tool.")
 ]
-Until: TypeAlias = Annotated[
-    str | None, typer.Option("--until", "--before", metavar="TIME", help="Older than this.")
-]  # fmt: skip
-Tool: TypeAlias = Annotated[Values, typer.Option("--tool", metavar="NAME", help="In a turn that used this tool.")]
-File: TypeAlias = Annotated[Values, typer.Option("--file", metavar="PATH", help="In a turn that used this file.")]
+File: TypeAlias = Annotated[
+    Values, typer.Option("--file", metavar="PATH", help="Messages of a turn that used this file.")
+]
 Has: TypeAlias = Annotated[
-    Values, typer.Option("--has", metavar="WHAT", help="With such an attachment: image, file.")
+    Values, typer.Option("--has", metavar="WHAT", help="Messages with an attachment: image, file, audio or video.")
 ]  # fmt: skip
-Failed: TypeAlias = Annotated[bool, typer.Option("--failed", help="In a turn in which a tool failed.")]
-Agent: TypeAlias = Annotated[Values, typer.Option("--agent", metavar="KIND", help="Of subagents of this kind.")]
+Failed: TypeAlias = Annotated[bool, typer.Option("--failed", help="Messages of a turn in which a tool failed.")]
+Agent: TypeAlias = Annotated[
+    Values, typer.Option("--agent", metavar="KIND", help="Messages of subagents of this kind.")
+]
 
 
 def chosen(options: Mapping[Key, Sequence[str] | str | bool | None]) -> "SearchFilters":

@@ -4,7 +4,8 @@ import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pond.cli.reading import clock
+from pond.cli.show import counted
+from pond.cli.times import clock
 from pond.diagnostics.visible import in_line
 from pond.model.json_text import JsonObject
 
@@ -29,13 +30,13 @@ def session_lines(session: JsonObject, more_matched: bool) -> Iterator[Line]:
     id = in_line(shlex.quote(session["session_id"]))
     hidden = session["matched_messages"] - len(session["hits"])
     more = f"{'at least ' if more_matched else ''}{hidden} more here; " if hidden > 0 else ""
-    yield Line(f"  {more}open: pond get {id}  continue: pond restore {id} -o DIR")
+    yield Line(f"  {more}read: pond get {id}  restore: pond restore {id} -o DIR")
     yield Line("")
 
 
 def _heading(session: JsonObject) -> str:
     """Return which session it is: its title, who recorded it, when and where."""
-    facts = [session.get("title", "without a title"), session["source_agent"], session["project"]]
+    facts = [session.get("title", "(no title)"), session["source_agent"], session["project"]]
     if "created_at" in session:
         facts.append(clock(session["created_at"])[:16])
     return "  ".join(map(in_line, facts))
@@ -48,7 +49,7 @@ def _hit_lines(hit: JsonObject) -> Iterator[Line]:
     if attached := [part["name"] for part in hit.get("parts_summary", ()) if part["type"] == "file" and "name" in part]:
         facts.append(f"with {', '.join(attached)}")
     if "also_in" in hit:
-        facts.append(f"also in {len(hit['also_in'])} other sessions")
+        facts.append(f"also in {counted(len(hit['also_in']), 'other session')}")
     yield Line("  " + "  ".join(map(in_line, facts)))
     marks = [(mark["start"], mark["end"]) for mark in hit["highlights"]]
     whole = "snippet" not in hit
@@ -82,22 +83,23 @@ def _window(lines: list[Line], whole: bool) -> Iterator[Line]:
 def summary_lines(response: JsonObject, query: str) -> Iterator[Line]:
     """Yield what the totals are, how to go on, and what to try where nothing was found."""
     if "notice" in response:
-        yield Line(f"Searched by words alone: {in_line(response['notice'])}")
+        yield Line(f"Searched by words only: {in_line(response['notice'])}")
     if not response["sessions"]:
         yield from map(Line, _nothing_found(response["searchable_messages"], query))
         return
     if response["weak"]:
-        yield Line("Even the best match is weak: what you look for may not be here, or may be said in other words.")
+        yield Line("Even the best match is weak. What you are looking for may not be here, or may use other words.")
     at_least = "at least " if response["more_matched"] else ""
-    yield Line(f"{at_least}{response['matched_messages']} of {response['searchable_messages']} messages match.")
+    found = f"{response['matched_messages']} of {counted(response['searchable_messages'], 'message')}"
+    yield Line(f"{at_least}{found} match{'es' if response['matched_messages'] == 1 else ''}.")
     if "cursor" in response:
-        yield Line(f"{response['sessions_remaining']} more sessions: --cursor {response['cursor']}")
+        yield Line(f"{counted(response['sessions_remaining'], 'more session')}: --cursor {response['cursor']}")
 
 
 def _nothing_found(searched: int, query: str) -> Iterator[str]:
     if not searched:
-        yield "Nothing found: no message meets the filters."
+        yield "Nothing found: no message matches the filters."
     else:
-        yield f"Nothing found in {searched} messages" + (f" for: {in_line(query)}" if query else ".")
-    yield "Tool calls, their output, reasoning and what a client puts into a prompt are not searched; nor are"
+        yield f"Nothing found in {counted(searched, 'message')}" + (f" for: {in_line(query)}" if query else ".")
+    yield "Tool calls, tool output, reasoning and text added by clients are not searched; neither are"
     yield "subagents without --subagents. Try other words, fewer filters, or `pond list`."

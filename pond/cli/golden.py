@@ -20,7 +20,7 @@ def run(
     from pond.golden.render import as_markdown, as_object, as_text
 
     if json and markdown:
-        raise UsageError(Diagnostic("usage", "`--json` and `--markdown` exclude each other"))
+        raise UsageError(Diagnostic("usage", "`--json` and `--markdown` cannot be used together"))
     found = check(Path.cwd(), base)
     if json:
         print_json(as_object(found), sys.stdout)

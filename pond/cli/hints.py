@@ -15,15 +15,15 @@ _WAYS: dict[str, dict[str, str]] = {
     "source-unrecognised": {
         "--from": "name the client with --from; {help}",
         "--client": "name the client with --client; {help}",
-        "": "`pond ingest --client CLIENT FILE` takes it in as that client's; {help}",
+        "": "`pond ingest --client CLIENT FILE` stores it as that client's; {help}",
     },
     "source-no-project": {
         "--project": "name it with --project DIR",
-        "": "`pond ingest --project DIR FILE` takes it in",
+        "": "`pond ingest --project DIR FILE` stores it",
     },
-    "foreign-no-client": {"--to": "--to CLIENT writes it for another one; {help}"},
+    "foreign-no-client": {"--to": "--to CLIENT writes it for another client; {help}"},
     "output-place": {"--to": "--to canonical writes the session under any name"},
-    "foreign-loss": {"--on-loss": "--on-loss warn writes the session all the same"},
+    "foreign-loss": {"--on-loss": "--on-loss warn writes the session anyway"},
     "archive-erased": {"--erased": "--erased brings them back"},
     "lake-not-found": {"": "`pond list` shows what is there"},
     "model-unknown": {
@@ -32,11 +32,11 @@ _WAYS: dict[str, dict[str, str]] = {
     },
     "model-unreachable": {"--from": "{help}; without one, --from DIRECTORY adds a copy"},
     "model-dimensions": {
-        "--force-embed": "if the model was replaced, --force-embed embeds everything anew",
-        "": "if the model was replaced, `pond sync --force-embed` embeds everything anew",
+        "--force-embed": "if the model was replaced, --force-embed embeds everything again",
+        "": "if the model was replaced, `pond sync --force-embed` embeds everything again",
     },
     "pods-missing": {"": "`pond pod list` shows what is there"},
-    "lake-missing": {"": "`pond sync` makes one from the sessions on this machine"},
+    "lake-missing": {"": "`pond sync` creates one from the sessions on this machine"},
 }
 _ARCHIVE = ".pond"
 
@@ -51,7 +51,7 @@ def begin(function: Callable[..., Any]) -> None:
 def helped(diagnostic: Diagnostic) -> Diagnostic:
     """Return a diagnostic with the help that the running command can give."""
     if diagnostic.code == "source-unrecognised" and diagnostic.span and diagnostic.span.file.endswith(_ARCHIVE):
-        return replace(diagnostic, help="an archive? `pond import` takes it into the lake")
+        return replace(diagnostic, help="if this is an archive, `pond import` stores it")
     ways = _WAYS.get(diagnostic.code)
     if ways is None:
         return diagnostic

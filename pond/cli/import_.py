@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from pond.cli.config import Lake
 from pond.cli.imported import exit_code, show, summary
 from pond.cli.show import Watching, print_json
 from pond.config.load import load
@@ -16,10 +17,12 @@ from pond.operations.service import Service
 def run(
     archive: Annotated[str, typer.Argument(metavar="FILE.pond", help="An archive that `pond export` wrote.")],
     erased: Annotated[
-        bool, typer.Option("--erased", help="Bring back sessions that were erased from this lake, too.")
+        bool, typer.Option("--erased", help="Also bring back sessions that were erased from this lake.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and say what would be new.")] = False,
-    lake: Annotated[str | None, typer.Option("--lake", metavar="PLACE", help="The lake to write to.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check everything, show what would be new, and store nothing.")
+    ] = False,
+    lake: Lake = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     service = Service(load({"lake": lake}))

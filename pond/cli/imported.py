@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from pond.cli.hints import helped
-from pond.cli.terminal import say, warn
-from pond.diagnostics.render import as_json, with_help
+from pond.cli.show import warn_of
+from pond.cli.terminal import note
+from pond.diagnostics.render import as_json
 
 if TYPE_CHECKING:  # Lance comes with it
     from pond.lake.import_ import Imported
@@ -25,9 +26,9 @@ def summary(archive: str, done: "Imported", dry_run: bool) -> dict[str, Any]:
 def show(done: "Imported", dry_run: bool) -> None:
     """Print how much of an archive was new, and what is to be known about it."""
     for fault in map(helped, done.faults):
-        warn(with_help(fault))
+        warn_of(fault)
     rows = ", ".join(f"{done.new[name]} of {done.held[name]} {name}" for name in ("sessions", "messages", "parts"))
-    say(f"{rows} {'would be' if dry_run else 'were'} new.")
+    note(f"{rows} {'would be' if dry_run else 'were'} new.")
 
 
 def exit_code(done: "Imported") -> int:

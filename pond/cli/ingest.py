@@ -11,7 +11,7 @@ from pond.cli.ingested import as_json, exit_code, show
 from pond.cli.show import Watching, print_json
 from pond.codec.registry import CANONICAL, clients
 from pond.config.load import load
-from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.nearest import unknown
 from pond.intake.request import Request
 from pond.operations.service import Service
 from pond.operations.sync import ingest_files
@@ -20,24 +20,27 @@ from pond.operations.sync import ingest_files
 def run(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="PATH...", help="Session files, directories (a client's store), or - for stdin."),
+        typer.Argument(
+            metavar="PATH...", help="Session files, directories (a client's store), or - for standard input."
+        ),
     ],
     client: Annotated[
-        str | None, typer.Option("--client", metavar="CLIENT", help="The client that wrote them; detected when absent.")
+        str | None,
+        typer.Option("--client", metavar="CLIENT", help="The client that wrote them; detected if not given."),
     ] = None,
     project: Annotated[
-        str | None, typer.Option("--project", metavar="DIR", help="The project of a session whose source names none.")
+        str | None, typer.Option("--project", metavar="DIR", help="The project of sessions that do not name one.")
     ] = None,
     lake: Lake = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what is new, and store nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what is new, and store nothing.")] = False,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", metavar="N", help="Processes that read; all cores when absent.")
+        int | None, typer.Option("--jobs", metavar="N", help="Number of processes; all cores if not given.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> int:
     known = [*clients(), CANONICAL]
     if client is not None and client not in known:
-        raise UsageError(Diagnostic("usage", f"unknown client `{client}`", help=f"known: {', '.join(known)}"))
+        raise unknown("client", client, known)
     request = Request([(text, client) for text in inputs], project, dry_run, processes=jobs)
     service = Service(load({"lake": lake}))
     with Watching() as watch:

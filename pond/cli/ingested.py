@@ -1,29 +1,33 @@
 """What a person or a script gets to see of an ingest."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from pond.cli.show import problem_lines, show_faults
 from pond.cli.show import summary as faults_and_drift
-from pond.cli.terminal import say
+from pond.cli.terminal import note
 from pond.intake.request import Summary
 
 
 def show(summary: Summary, dry_run: bool) -> None:
     """Print what came in on standard output, and what is wrong with the sources on standard error."""
-    files = ", ".join(f"{count} {what}" for what, count in summary.files.items() if count) or "none"
-    say(f"files     {files}")
-    new = "would be new" if dry_run else "new"
-    say(f"sessions  {summary.new_sessions} {new}")
-    say(f"rows      {summary.new_messages} messages and {summary.new_parts} parts {new}")
-    if summary.report.repeats:
-        say(f"repeats   {summary.report.repeats} records were in their file before, with the same id and content")
-    if summary.unfinished:
-        say(f"waiting   {summary.unfinished} files end in a line that is still being written; a later sync takes it")
-    if summary.erased:
-        say(f"erased    {summary.erased} sessions stay erased")
-    for line in problem_lines(refused(summary), "refused   "):
-        say(line)
+    for line in _lines(summary, dry_run):
+        note(line)
     show_faults(summary.report)
+
+
+def _lines(summary: Summary, dry_run: bool) -> Iterator[str]:
+    yield f"files     {', '.join(f'{count} {what}' for what, count in summary.files.items() if count) or 'none'}"
+    new = "would be new" if dry_run else "new"
+    yield f"sessions  {summary.new_sessions} {new}"
+    yield f"rows      {summary.new_messages} messages and {summary.new_parts} parts {new}"
+    if summary.report.repeats:
+        yield f"repeats   {summary.report.repeats} records appear twice in their file, with the same id and content"
+    if summary.unfinished:
+        yield f"waiting   {summary.unfinished} files end in a half-written line; a later sync stores it"
+    if summary.erased:
+        yield f"erased    {summary.erased} sessions were erased from this lake, and stay erased"
+    yield from problem_lines(refused(summary), "refused   ")
 
 
 def as_json(summary: Summary) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def show_losses(report: Report, written: bool) -> None:
     rest = sum(count for kind, count in counts.items() if KINDS[kind][0] not in (CONTENT, CONTEXT))
     if rest:
         hint = "" if written else "; --loss-report FILE names all"
-        warn(f"pond: metadata: {rest} values of the source client left out{hint}")
+        warn(f"pond: metadata: {rest} values of the source client were left out{hint}")
 
 
 def show_moved(report: Report, paths: tuple[tuple[str, str], ...]) -> None:
@@ -52,6 +52,6 @@ def show_resumes(report: Report, output: str | None) -> None:
             if output and Path(output).is_dir()
             else (f"put the file at {resume.home}/{resume.location}")
         )
-        warn(one_line_of(f"pond: to go on: {how}, then `{resume.command}`"))
+        warn(one_line_of(f"pond: to continue: {how}, then `{resume.command}`"))
     if len(report.resumes) > _MOST_RESUMES:
         warn(f"pond: and {len(report.resumes) - _MOST_RESUMES} more (--json has all)")

@@ -4,87 +4,25 @@ from __future__ import annotations
 
 import atexit
 import importlib
-import io
 import os
 import signal
 import sys
-from contextlib import redirect_stderr, suppress
+from contextlib import suppress
 
 from pond._version import __version__
+from pond.cli import manners
+from pond.cli.commands import VERBS
 from pond.cli.standby import handed_over
 from pond.config.process import Role, become
 from pond.diagnostics.interrupt import interrupt_behind
 
 TYPE_CHECKING = False  # `typing` takes longer to import than all of this
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, NoReturn
+    from collections.abc import Callable, Iterable
+    from typing import NoReturn
 
-# Verb -> module, and its help in one line: here alone, so that no verb is imported for the overview.
-# A module has `run`, or `commands` for verbs of its own, which say what they do in their docstrings.
-VERBS: dict[str, tuple[str, str]] = {
-    "sync": (
-        "pond.cli.sync",
-        "Store what the clients of this machine have added, and keep the lake's indexes up to date.",
-    ),
-    "ingest": ("pond.cli.ingest", "Store sessions in the lake: what is new in files of any client."),
-    "search": ("pond.cli.search", "Find messages of the lake by what was said in them, the best sessions first."),
-    "sql": ("pond.cli.sql", "Run one read-only SQL query over the lake's sessions, messages and parts."),
-    "stats": (
-        "pond.cli.stats",
-        "Count sessions, messages, prompts, tools, tokens and days, by client, project, model and month.",
-    ),
-    "list": ("pond.cli.listing", "List the sessions of the lake, the most recently active first; times are UTC."),
-    "get": ("pond.cli.get", "Show a session of the lake, a page at a time, or one message of it."),
-    "restore": (
-        "pond.cli.restore",
-        "Write stored sessions as their own client's files again, as another client's, or as canonical events.",
-    ),
-    "convert": (
-        "pond.cli.convert",
-        "Turn sessions into canonical events, their own client's files again, or another client's sessions.",
-    ),
-    "verify": (
-        "pond.cli.verify",
-        "Prove on your own files that the round trip through canonical, or through a lake, changes no value.",
-    ),
-    "status": (
-        "pond.cli.status",
-        "Say what the lake holds, how its tables, indexes and sources stand, and what clients are about to delete.",
-    ),
-    "optimize": (
-        "pond.cli.optimize",
-        "Bring the lake's indexes up to date, put small files together and delete old versions.",
-    ),
-    "serve": ("pond.cli.serve", "Answer requests over HTTP: search, get, list, ingest and more."),
-    "namespace": ("pond.cli.namespace", "Create and list the namespaces that a server keeps apart."),
-    "export": ("pond.cli.export", "Write sessions with their children to a compact archive, for `pond import`."),
-    "import": ("pond.cli.import_", "Take the sessions of an archive into the lake, as far as they are new."),
-    "erase": ("pond.cli.erase", "Erase sessions and their children for good, so that no sync brings them back."),
-    "model": ("pond.cli.model", "List, add, check and remove the models that messages can be embedded with."),
-    "pod": ("pond.cli.pod", "Show and change what named agents are now, and restore them."),
-    "clients": ("pond.cli.clients", "List the clients pond reads and writes, versions verified and known limits."),
-    "config": ("pond.cli.config", "Show the settings that hold here, and where each comes from."),
-    "golden": (
-        "pond.cli.golden",
-        "Say what a change did to the goldens; exit 1 where a stored row is gone or has another key.",
-    ),
-    "schema": ("pond.cli.schema", "List, print, publish and compare the schemas of pond's types."),
-    "map": ("pond.cli.map", "Check, format and explain mapping files."),
-}
-
-OVERVIEW = """\
-Usage: pond COMMAND [ARGUMENTS]
-
-  One place for agent sessions, whatever client wrote them, and the compiler between their formats.
-
-Commands:
-{verbs}
-
-Options:
-  --version  Print the version.
-  --help     Print this text; `pond COMMAND --help` explains one command.
-"""
+COMPLETE = "__complete"
+"""What the scripts of `pond completion` call."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -146,53 +84,98 @@ def _forget_stdout() -> None:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if not arguments or arguments[0] in ("--help", "-h", "help"):
-        width = max(map(len, VERBS))
-        sys.stdout.write(
-            OVERVIEW.format(verbs="\n".join(f"  {name:<{width}}  {text}" for name, (_, text) in VERBS.items()))
-        )
-        return 0
-    if arguments[0] == "--version":
+    manners.current = manners.Manners()
+    try:
+        before = manners.leading(arguments)
+        verb, rest = arguments[before : before + 1], [*arguments[:before], *arguments[before + 1 :]]
+        return _verb(verb[0], rest) if verb else _overview(rest)
+    except Exception as error:
+        from pond.cli.show import refuse
+        from pond.diagnostics.diagnostic import PondError
+
+        if not isinstance(error, PondError):
+            raise
+        return refuse(error)
+
+
+def _overview(words: list[str]) -> int:
+    from pond.cli import helping
+
+    manners.taken(words, {})
+    helping.overview()
+    return 0
+
+
+def _verb(verb: str, rest: list[str]) -> int:
+    if verb == "--version":
         sys.stdout.write(f"pond {__version__}\n")
         return 0
-    verb, rest = arguments[0], arguments[1:]
+    if verb == COMPLETE:
+        from pond.cli.completing import answer
+
+        return answer(rest)
+    if verb == "help":
+        return _verb(rest[0], [*rest[1:], "--help"]) if rest and rest[0] in VERBS else _overview(rest)
     if verb not in VERBS:
-        _complain("pond: usage: unknown command ", f"`{verb}`; see `pond --help`")
-        return 2
-    home, help = VERBS[verb]
+        manners.taken(rest, {})
+        known = [name for name in (*VERBS, "--version", "--help") if name.startswith("-") == verb.startswith("-")]
+        what = "option" if verb.startswith("-") else "command"
+        raise _unknown(f"unknown {what} `{verb}`", verb, known, "`pond --help` lists the commands")
+    home, _, help = VERBS[verb]
     module = importlib.import_module(home)
     if hasattr(module, "run"):
-        ordered = module.ordered(rest) if hasattr(module, "ordered") else rest
-        return _run(module.run, f"pond {verb}", help, ordered)
-    if rest and rest[0] in module.commands:
-        command = module.commands[rest[0]]
-        return _run(command, f"pond {verb} {rest[0]}", command.__doc__, rest[1:])
-    listing = "\n".join(f"  {name}  {(f.__doc__ or '').splitlines()[0]}" for name, f in module.commands.items())
-    (sys.stdout if "--help" in rest else sys.stderr).write(f"Usage: pond {verb} COMMAND [ARGUMENTS]\n\n{listing}\n")
-    return 0 if "--help" in rest else 2
+        return _run(module.run, f"pond {verb}", help, rest, getattr(module, "ordered", list))
+    # What stands before the command of a command is no value of one of its options.
+    name = next((word for word in rest if not word.startswith("-")), None)
+    if name is not None and name in module.commands:
+        rest.remove(name)
+        command = module.commands[name]
+        return _run(command, f"pond {verb} {name}", command.__doc__ or "", rest, list)
+    return _group(verb, module.commands, name, rest)
 
 
-def _complain(beginning: str, reason: str) -> None:
-    """Print what is wrong with the words of a command, which may be anything; the reason is one line."""
-    from pond.cli.terminal import warn  # `pond --version` needs none of it
-    from pond.diagnostics.visible import one_line_of
+def _group(verb: str, commands: dict[str, Callable[..., int]], name: str | None, rest: list[str]) -> int:
+    """Print the commands of a command, or say that one is missing or unknown."""
+    manners.taken(rest, {})
+    if manners.current.help:
+        from pond.cli import helping
 
-    warn(beginning + one_line_of(reason))
+        helping.of_group(verb, commands)
+        return 0
+    what = f"unknown command `pond {verb} {name}`" if name else f"`pond {verb}` needs a command"
+    raise _unknown(what, name or "", commands, f"one of {', '.join(commands)}")
 
 
-def _run(function: Callable[..., int], name: str, help: str, arguments: list[str]) -> int:
+def _unknown(what: str, typed: str, known: Iterable[str], help: str) -> Exception:
+    """Return the refusal of a command that there is not; who makes no mistake does not pay for the import."""
+    from pond.diagnostics.diagnostic import Diagnostic, UsageError
+    from pond.diagnostics.nearest import did_you_mean
+
+    return UsageError(Diagnostic("usage", what, help=f"{did_you_mean(typed, known)}{help}"))
+
+
+def _run(
+    function: Callable[..., int], name: str, help: str, words: list[str], ordered: Callable[[list[str]], list[str]]
+) -> int:  # fmt: skip
     from pond.cli.hints import begin
-    from pond.cli.quick import parse
+    from pond.cli.quick import options_of, parse
     from pond.cli.show import refuse
     from pond.codec.surprise import told
     from pond.diagnostics.diagnostic import PondError
 
-    values = parse(function, arguments)
-    if values is None:
-        values, code = _with_typer(function, name, help, arguments)
-        if values is None:
-            return code
     begin(function)
+    own = manners.taken(words, options_of(function))
+    if manners.current.help:
+        from pond.cli import helping
+
+        helping.of_command(function, name, help)
+        return 0
+    own = ordered(own)
+    values = parse(function, own)
+    if values is None:
+        from pond.cli.arguments import read
+
+        values = read(function, name, own)
     try:
         return function(**values)
     except PondError as error:
@@ -202,39 +185,13 @@ def _run(function: Callable[..., int], name: str, help: str, arguments: list[str
     except BrokenPipeError:
         raise
     except Exception as error:  # nobody contained it
+        if manners.current.verbose:
+            import traceback
+
+            from pond.cli.terminal import warn
+
+            warn(traceback.format_exc())
         return refuse(PondError(*told(error, name)))
-
-
-def _with_typer(
-    function: Callable[..., int], name: str, help: str, arguments: list[str]
-) -> tuple[dict[str, Any] | None, int]:  # fmt: skip
-    """Let typer read the arguments: it knows every form, explains mistakes and prints help, and takes its time.
-
-    Return the values, or None and the exit code. Typer itself does not run the command: it has its own idea of what an
-    interrupt means.
-    """
-    import typer
-
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    taken: list[dict[str, Any]] = []
-
-    def call(**values: Any) -> None:
-        taken.append(values)
-
-    call.__doc__ = help
-    call.__signature__ = __import__("inspect").signature(function)  # type: ignore[attr-defined]
-    call.__annotations__ = function.__annotations__
-    app.command()(call)
-    code = 0
-    with redirect_stderr(io.StringIO()) as said:  # it repeats the words it does not know
-        try:
-            app(arguments, prog_name=name)
-        except SystemExit as exit:
-            code = exit.code if isinstance(exit.code, int) else 2
-    if text := said.getvalue():
-        beginning, mark, reason = text.partition("Error: ")
-        _complain(beginning + mark, reason.rstrip("\n"))
-    return (taken[0] if taken else None), code
 
 
 if __name__ == "__main__":

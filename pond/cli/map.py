@@ -18,7 +18,7 @@ def check(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Mapping files.")],
     json: Annotated[bool, typer.Option("--json", help="Print diagnostics as JSON lines.")] = False,
 ) -> int:
-    """Check mapping files and show every mistake with its place."""
+    """Check mapping files, and show where every mistake is."""
     from pond.lang.check import check as check_mapping
     from pond.lang.parse import parse
 
@@ -40,14 +40,15 @@ def check(
 def fmt(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Mapping files, changed in place.")],
     check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; exit with 1 where a file is not formatted.")
+        bool, typer.Option("--check", help="Change nothing; exit with 1 if a file is not formatted.")
     ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the files that were formatted as JSON.")] = False,
 ) -> int:
-    """Give mapping files their one layout."""
+    """Rewrite mapping files in the standard layout."""
     from pond.lang.fmt import format_map
     from pond.lang.parse import parse
 
-    code = 0
+    code, changed = 0, list[str]()
     for file in files:
         text = _read(file)
         try:
@@ -58,19 +59,23 @@ def fmt(
             continue
         formatted = format_map(text)
         if formatted != text:
-            say(f"{'would format' if check else 'formatted'} {one_line_of(file)}")
+            changed.append(file)
+            if not json:
+                say(f"{'would format' if check else 'formatted'} {one_line_of(file)}")
             code = max(code, int(check))
             if not check:
                 Path(file).write_text(formatted, encoding="utf-8")
+    if json:
+        print_json({"files": changed, "changed": not check}, sys.stdout)
     return code
 
 
 def explain(
-    client: Annotated[str, typer.Argument(metavar="CLIENT", help="A client, as `pond clients` lists it.")],
+    client: Annotated[str, typer.Argument(metavar="CLIENT", help="A client from `pond clients`.")],
     source: Annotated[bool, typer.Option("--source", help="Print the compiled Python instead.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> int:
-    """Say what a mapping does with every record kind: typed fields, residue, provenance."""
+    """Explain what a mapping does with every kind of record."""
     from pond.lang.check import check as check_mapping
     from pond.lang.compile import compile_plan
     from pond.lang.explain import explain as explain_plan

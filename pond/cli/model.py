@@ -10,7 +10,7 @@ import typer
 from pond.cli.show import Watching, print_json, size
 from pond.cli.terminal import say
 from pond.config.load import load
-from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.nearest import unknown
 from pond.diagnostics.visible import in_line
 from pond.operations.models import AddRequest, Listed, add_model, check_model, list_models, remove_model
 from pond.operations.service import Service
@@ -25,13 +25,13 @@ def list_(
     all: Annotated[bool, typer.Option("--all", help="Also list what `pond model add` can fetch.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> int:
-    """List the models of this machine."""
+    """List the models on this machine."""
     found = list_models(Service(load()), everything=all)
     if json:
         print_json([asdict(each) for each in found], sys.stdout)
         return 0
     if not found:
-        say("no models here; `pond model list --all` shows what can be fetched")
+        say("no models on this machine; `pond model list --all` shows what can be fetched")
         return 0
     names = max(len(each.name) for each in found)
     for each in found:
@@ -40,37 +40,53 @@ def list_(
 
 
 def add(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A model of `pond model list --all`, or your own name.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name from `pond model list --all`; with --from, any name.")
+    ],
     directory: Annotated[
-        str | None, typer.Option("--from", metavar="DIRECTORY", help="Copy it from here; nothing is fetched.")
+        str | None,
+        typer.Option("--from", metavar="DIRECTORY", help="Copy the model from this directory; nothing is fetched."),
     ] = None,
     pooling: Annotated[
-        str | None, typer.Option("--pooling", help="How tokens become a vector: mean, cls, last.")
+        str | None,
+        typer.Option("--pooling", metavar="mean|cls|last", help="How tokens become one vector: mean, cls or last."),
     ] = None,
-    query_prefix: Annotated[str | None, typer.Option("--query-prefix", help="What comes before a question.")] = None,
-    passage_prefix: Annotated[str | None, typer.Option("--passage-prefix", help="What comes before a text.")] = None,
+    query_prefix: Annotated[
+        str | None,
+        typer.Option("--query-prefix", metavar="TEXT", help="Text that the model expects before a question."),
+    ] = None,
+    passage_prefix: Annotated[
+        str | None,
+        typer.Option("--passage-prefix", metavar="TEXT", help="Text that the model expects before a passage."),
+    ] = None,
     max_tokens: Annotated[
-        int | None, typer.Option("--max-tokens", help="Tokens of a text that the model sees.")
+        int | None, typer.Option("--max-tokens", metavar="N", help="How many tokens of a text the model sees.")
     ] = None,
-    license: Annotated[str | None, typer.Option("--license", help="The model's licence, for the list.")] = None,
-    languages: Annotated[str | None, typer.Option("--languages", help="The model's languages, for the list.")] = None,
+    license: Annotated[
+        str | None, typer.Option("--license", metavar="TEXT", help="The model's licence, for the list.")
+    ] = None,
+    languages: Annotated[
+        str | None, typer.Option("--languages", metavar="TEXT", help="The model's languages, for the list.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result of the test as JSON.")] = False,
 ) -> int:
-    """Add a model: fetch it by its name, or copy it from a directory; then test it."""
+    """Fetch a model by its name, or copy it from a directory; then test it."""
     if pooling is not None and pooling not in _POOLINGS:
-        raise UsageError(Diagnostic("usage", f"unknown pooling `{pooling}`", help=f"one of {', '.join(_POOLINGS)}"))
+        raise unknown("pooling", pooling, _POOLINGS)
     source = None if directory is None else Path(directory)
     request = AddRequest(name, source, pooling, query_prefix, passage_prefix, max_tokens, license, languages)
     with Watching() as watch:
         done = add_model(Service(load()), request, watch)
     _show(done, json)
     if not json:
-        say(f"to use it, write into pond.toml under [embed]: model = {_quoted(name)}; then `pond sync`")
+        say(f"to use it, add to [embed] in pond.toml: model = {_quoted(name)}; then `pond sync`")
     return 0
 
 
 def check(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The configured one if none is named.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="The model to test; the configured one if not given.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> int:
     """Test a model: its files, its vectors, its speed."""
@@ -81,10 +97,10 @@ def check(
 
 
 def remove(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A model of `pond model list`.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name from `pond model list`.")],
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> int:
-    """Delete a model from this machine; vectors that it made stay in the lake."""
+    """Delete a model from this machine; its vectors stay in the lake."""
     freed = remove_model(Service(load()), name)
     if json:
         print_json({"name": name, "bytes": freed}, sys.stdout)

@@ -15,12 +15,16 @@ from pond.operations.service import Service
 
 
 def create(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="1 to 64 of a-z, 0-9, _ and -.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name: 1 to 64 characters of a-z, 0-9, _ and -.")],
+    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     lake: Lake = None,
 ) -> int:
-    """Make the lake of a namespace: requests know it from then on."""
+    """Create a namespace: an empty lake that requests can use from now on."""
     made = create_namespace(Service(load({"lake": lake})), name)
-    say(one_line_of(f"namespace {made.name}: {made.lake}"))
+    if json:
+        print_json({"name": made.name, "lake": made.lake}, sys.stdout)
+    else:
+        say(one_line_of(f"namespace {made.name}: {made.lake}"))
     return 0
 
 

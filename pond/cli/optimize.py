@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from pond.cli.config import Lake
-from pond.cli.reading import clock
 from pond.cli.show import Watching, print_json, size
-from pond.cli.terminal import say
+from pond.cli.terminal import note
+from pond.cli.times import clock
 from pond.config.load import load
 from pond.lake.optimize import KEEP, Optimized, duration
 from pond.operations.service import Service
@@ -20,7 +20,7 @@ from pond.operations.upkeep import OptimizeRequest, optimize
 
 def run(
     keep: Annotated[
-        str, typer.Option("--keep", metavar="TIME", help="Keep versions younger than this: 90m, 12h, 7d.")
+        str, typer.Option("--keep", metavar="TIME", help="Keep old versions for this long: 90m, 12h, 7d.")
     ] = KEEP,
     json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
     lake: Lake = None,
@@ -33,15 +33,15 @@ def run(
         print_json({"tables": [asdict(table) for table in tables]}, sys.stdout)
         return 0
     for table in tables:
-        say(_line(table))
+        note(_line(table))
     for line in _sums(tables, keeping):
-        say(line)
+        note(line)
     return 0
 
 
 def _line(table: Optimized) -> str:
     before, after = map(size, table.row_bytes)
-    behind = f", indexes brought up to date: {', '.join(table.indexes)}" if table.indexes else ""
+    behind = f", indexes updated: {', '.join(table.indexes)}" if table.indexes else ""
     return f"{table.name:<9}{table.rows:>10} rows  {before:>9} -> {after:>9}{behind}"
 
 
@@ -57,9 +57,9 @@ def _sums(tables: list[Optimized], keeping: timedelta) -> Iterator[str]:
 
 def _until(tables: list[Optimized], keeping: timedelta) -> str:
     if not keeping:
-        return "that a running or interrupted command wrote; it goes a week after it was written"
+        return "written by a running or interrupted command; deleted a week after it was written"
     then = clock(max(table.waiting_until for table in tables if table.waiting))
     return (
-        f"of old versions that a running command may still read; `pond optimize` frees it after {then} UTC, "
+        f"of old versions that a running command may still read; `pond optimize` frees it after {then}, "
         "or now with --keep 0s if nothing else uses the lake"
     )

@@ -20,17 +20,17 @@ from pond.operations.service import Service
 if TYPE_CHECKING:  # shapes only
     from pond.types import PodChange, PodChild, PodScope, ScopePermission
 
-Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The pod.")]
+Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The name of the pod.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 Root: TypeAlias = Annotated[
-    str | None, typer.Option("--root", metavar="DIR", help="Where pods are kept, in place of the configured directory.")
+    str | None, typer.Option("--root", metavar="DIR", help="Use this directory of pods instead of the configured one.")
 ]
 Session: TypeAlias = Annotated[str, typer.Argument(metavar="SESSION", help="The id of the session.")]
 _HEADS = ("name", "session", "segment", "children", "peers", "reclaims")
 
 
 def list_(json: Json = False, root: Root = None) -> int:
-    """List the pods; one whose record cannot be read is listed with its error."""
+    """List the pods; a record that cannot be read is listed with its error."""
     found = list_pods(_service(root), {"protocol_version": PROTOCOL})
     if json:
         print_json(found, sys.stdout)
@@ -43,7 +43,7 @@ def list_(json: Json = False, root: Root = None) -> int:
 
 
 def show(name: Name, json: Json = False, root: Root = None) -> int:
-    """Show a pod: what it points at, its children and what they were given, its peers, and its history."""
+    """Show a pod: its session, its children and what they may access, its peers, and its history."""
     found = get_pod(_service(root), {"protocol_version": PROTOCOL, "name": name})
     return _print(found, _lines(cast(JsonObject, found["pod"])), json)
 
@@ -51,16 +51,16 @@ def show(name: Name, json: Json = False, root: Root = None) -> int:
 def set_active(
     name: Name,
     session: Session,
-    segment: Annotated[str, typer.Argument(metavar="SEGMENT", help="The id of the segment it goes on in.")],
+    segment: Annotated[str, typer.Argument(metavar="SEGMENT", help="The id of the segment to continue in.")],
     json: Json = False,
     root: Root = None,
 ) -> int:
-    """Point a pod at a segment of a session; makes the pod where there is none."""
+    """Point a pod to a segment of a session; creates the pod if necessary."""
     return _change(name, {"op": "set_active", "session_id": session, "segment_id": segment}, json, root)
 
 
 def set_pending(name: Name, session: Session, json: Json = False, root: Root = None) -> int:
-    """Point a pod at a session whose first segment is not written yet; makes the pod where there is none."""
+    """Point a pod to a session without segments yet; creates the pod if necessary."""
     return _change(name, {"op": "set_pending", "session_id": session}, json, root)
 
 
@@ -69,22 +69,24 @@ def add_child(
     child: Annotated[str, typer.Argument(metavar="CHILD", help="The child's own name.")],
     write: Annotated[
         list[str] | None,
-        typer.Option("--write", metavar="PATH", help="A path that the child may write, and all below."),
+        typer.Option("--write", metavar="PATH", help="A path that the child may write, with everything below it."),
     ] = None,
     read: Annotated[
-        list[str] | None, typer.Option("--read", metavar="PATH", help="A path that the child may read, and all below.")
+        list[str] | None,
+        typer.Option("--read", metavar="PATH", help="A path that the child may read, with everything below it."),
     ] = None,
-    flat: Annotated[bool, typer.Option("--flat", help="The paths themselves, without what is below them.")] = False,
+    flat: Annotated[bool, typer.Option("--flat", help="Only the paths themselves, not what is below them.")] = False,
     socket: Annotated[
-        str | None, typer.Option("--socket", metavar="PATH", help="Where the child listens now: a hint.")
+        str | None, typer.Option("--socket", metavar="PATH", help="Where the child listens at the moment (a hint).")
     ] = None,
     callback: Annotated[
-        str | None, typer.Option("--callback", metavar="ADDRESS", help="Where the child reports to now: a hint.")
+        str | None,
+        typer.Option("--callback", metavar="ADDRESS", help="Where the child reports to at the moment (a hint)."),
     ] = None,
     json: Json = False,
     root: Root = None,
 ) -> int:
-    """Add a child, with what is delegated to it, or replace the child with its name."""
+    """Add a child and what it may access, or replace the child of the same name."""
     scopes = [*_scopes("write", write, flat), *_scopes("read", read, flat)]
     added: PodChild = {"name": child, "scopes": scopes}
     if socket is not None:
@@ -100,23 +102,23 @@ def reclaim(
     json: Json = False,
     root: Root = None,
 ) -> int:
-    """Take back what was delegated to children, and move them to the pod's history."""
+    """Take back what children may access, and move them to the pod's history."""
     return _change(name, {"op": "reclaim", "children": children}, json, root)
 
 
 def restore(name: Name, json: Json = False, root: Root = None, lake: Lake = None) -> int:
-    """Reclaim the children that are gone, tell the session so, and say what the agent goes on with."""
+    """Reclaim children that are gone, record that in the session, and show what the agent continues with."""
     found = cast(JsonObject, restore_pod(_service(root, lake), {"protocol_version": PROTOCOL, "name": name}))
     return _print(found, _restored(found), json)
 
 
 def remove(
     name: Name,
-    force: Annotated[bool, typer.Option("--force", help="Also where the record cannot be read.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Remove it even if the record cannot be read.")] = False,
     json: Json = False,
     root: Root = None,
 ) -> int:
-    """Remove a pod's record; its sessions and the records of its children stay."""
+    """Remove a pod's record; its sessions and its children's records stay."""
     done = remove_pod(_service(root), {"protocol_version": PROTOCOL, "name": name, "force": force})
     return _print(done, [f"removed {in_line(name)}" if done["removed"] else f"there is no pod {in_line(name)}"], json)
 

@@ -28,21 +28,25 @@ def list_(json: Json = False) -> int:
 
 def show(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A file as `pond schema list` names it, or a type: SearchRequest.")
+        str, typer.Argument(metavar="NAME", help="A file from `pond schema list`, or a type such as SearchRequest.")
     ],
 ) -> int:
-    """Print a published file, or the schema of one type with everything that it refers to."""
+    """Print a published file, or the schema of a type with everything it refers to."""
     say(shown(name), end="")
     return 0
 
 
 def publish(
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Where to write; made if it is missing.")],
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The directory to write to; created if necessary.")],
+    json: Json = False,
 ) -> int:
     """Write the schemas, the OpenAPI document, TypeScript declarations, examples and an index page to a directory."""
     from pond.publishing.publish import publish as write
 
     changed, count = write(Path(out))
+    if json:
+        print_json({"directory": out, "files": count, "written": len(changed)}, sys.stdout)
+        return 0
     say(one_line_of(f"published {count} files to {out}: {len(changed)} written, {count - len(changed)} unchanged"))
     return 0
 
@@ -53,7 +57,7 @@ def check(
     ],
     json: Json = False,
 ) -> int:
-    """Name every change that breaks a published version; exit with 1 where there is one."""
+    """List every change that breaks a published version; exit with 1 if there is one."""
     from pond.publishing.check import check as compare
 
     found = compare(against)

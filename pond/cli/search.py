@@ -26,11 +26,11 @@ from pond.cli.filters import (
 from pond.cli.finding import found
 from pond.cli.found import Line, session_lines, summary_lines
 from pond.cli.quick import options_of
-from pond.cli.show import print_json
-from pond.cli.terminal import say, warn
+from pond.cli.show import print_json, refuse_query
+from pond.cli.terminal import say
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
-from pond.diagnostics.render import picture
+from pond.diagnostics.nearest import unknown
 from pond.diagnostics.visible import in_line
 from pond.model.json_text import JsonObject
 from pond.operations.envelope import PROTOCOL
@@ -52,7 +52,9 @@ _FROM_HERE: Final = re.compile(r"""(?:project|file):["']?[.~]""", re.IGNORECASE)
 def run(
     query: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[QUERY]...", help='Words, "exact phrases" and conditions such as role:user, after:7d.'),
+        typer.Argument(
+            metavar="[QUERY]...", help='Words, "exact phrases" and conditions such as role:user or after:7d.'
+        ),
     ] = None,
     role: Role = None,
     client: Client = None,
@@ -65,21 +67,27 @@ def run(
     has: Has = None,
     failed: Failed = False,
     agent: Agent = None,
-    subagents: Annotated[bool, typer.Option("--subagents", help="Sessions of subagents, too.")] = False,
+    subagents: Annotated[bool, typer.Option("--subagents", help="Search the sessions of subagents, too.")] = False,
     like: Annotated[
         str | None,
-        typer.Option("--like", metavar="ID", help="Messages near to this one in meaning; needs embeddings."),
+        typer.Option("--like", metavar="ID", help="Messages similar in meaning to this one; needs embeddings."),
     ] = None,
     sort: Annotated[
-        str, typer.Option("--sort", metavar="ORDER", help="relevance, or recent: the newest of what matches well.")
+        str,
+        typer.Option(
+            "--sort", metavar="ORDER", help="Best first (relevance), or the newest of the good matches (recent)."
+        ),
     ] = "relevance",
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="Sessions to show at most.")] = LIMIT,
-    cursor: Annotated[str | None, typer.Option("--cursor", metavar="TEXT", help="Go on where a page ended.")] = None,
-    min_score: Annotated[
-        float | None, typer.Option("--min-score", metavar="X", help="Only messages that score at least this, 0 to 1.")
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most this many sessions.")] = LIMIT,
+    cursor: Annotated[
+        str | None, typer.Option("--cursor", metavar="TEXT", help="Continue after the page that printed this text.")
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say how the ranks came about.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the response as JSON.")] = False,
+    min_score: Annotated[
+        float | None,
+        typer.Option("--min-score", metavar="X", help="Only messages with at least this score, from 0 to 1."),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how the ranking was computed.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the response as JSON; times are UTC.")] = False,
     lake: Lake = None,
 ) -> int:
     text = " ".join(query or ())
@@ -93,7 +101,7 @@ def run(
     if min_score is not None:
         filters["min_score"] = _share(min_score)
     if not text.strip() and not filters and like is None:
-        raise UsageError(Diagnostic("usage", "nothing to search for", help="give words, or a filter: see --help"))
+        raise UsageError(Diagnostic("usage", "nothing to search for", help="give words or a filter; see --help"))
     settings = load({"lake": lake})
     service = Service(settings)
     request: SearchRequest = {"protocol_version": PROTOCOL, "query": text, "filters": filters, "limit": _limit(limit)}
@@ -106,10 +114,7 @@ def run(
         there = None if _FROM_HERE.search(text) else ask(settings, "/v1/search", request)
         response = there or cast(JsonObject, search(service, request))
     except UsageError as error:
-        if (diagnostic := error.diagnostics[0]).span is None:
-            raise
-        warn(picture(diagnostic, text))
-        return 2
+        return refuse_query(error, text)
     if json:
         print_json(response, sys.stdout)
         return 0
@@ -134,14 +139,14 @@ def ordered(arguments: list[str]) -> list[str]:
             given.append(word)
             if not equals and options.get(flag, ("", bool))[1] is not bool:
                 given += islice(rest, 1)
-    return [*given, "--", *words] if any(word.startswith("-") for word in words) and words != ["-h"] else arguments
+    return [*given, "--", *words] if any(word.startswith("-") for word in words) else arguments
 
 
 def _sort(text: str) -> Sort:
     for known in SORTS:
         if text == known:
             return known
-    raise UsageError(Diagnostic("usage", f"unknown order `{text}`", help=f"one of {', '.join(SORTS)}"))
+    raise unknown("order", text, SORTS)
 
 
 def _address(settings: "Settings", service: Service, text: str) -> "MessageAddress":

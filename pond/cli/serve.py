@@ -36,18 +36,21 @@ _LEAST_TOKEN = 16  # characters
 
 def run(
     host: Annotated[
-        str | None, typer.Option("--host", metavar="ADDRESS", help="Listen here; 127.0.0.1 if not set.")
+        str | None, typer.Option("--host", metavar="ADDRESS", help="The address to listen on; 127.0.0.1 if not given.")
     ] = None,
-    port: Annotated[int | None, typer.Option("--port", metavar="N", help="Listen on this port; 0 takes any.")] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", metavar="N", help="The port to listen on; 0 picks a free one.")
+    ] = None,
     socket: Annotated[
         str | None, typer.Option("--socket", metavar="PATH", help="Listen on a socket file instead of an address.")
     ] = None,
     token_file: Annotated[
-        str | None, typer.Option("--token-file", metavar="PATH", help="Answer only those who bring this file's token.")
+        str | None,
+        typer.Option("--token-file", metavar="PATH", help="Answer only requests with the token in this file."),
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", metavar="N", help="Processes that answer.")] = 1,
+    workers: Annotated[int, typer.Option("--workers", metavar="N", help="Number of processes that answer.")] = 1,
     with_sync: Annotated[
-        bool, typer.Option("--with-sync", help="Keep the lake up to date with this machine's clients meanwhile.")
+        bool, typer.Option("--with-sync", help="Also sync this machine's clients all the time.")
     ] = False,
     lake: Lake = None,
 ) -> int:
@@ -148,8 +151,8 @@ def _stop(*_: object) -> NoReturn:
 
 
 _GRACE = 5.0  # seconds
-_PUBLIC = "others can reach this address, and everyone who can is answered: set a token, or put a gateway in front"
-_PUBLIC_WITH_TOKEN = "others can reach this address, and tokens travel unencrypted: put a gateway with TLS in front"
+_PUBLIC = "others can reach this address, and anyone who can gets answers: set a token, or put a gateway in front"
+_PUBLIC_WITH_TOKEN = "others can reach this address, and tokens are sent unencrypted: put a gateway with TLS in front"
 
 
 def _listening(settings: "Settings", path: str | None) -> "socket.socket":
@@ -182,7 +185,7 @@ def _token(file: str | None) -> bytes | None:
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(Diagnostic("usage", f"cannot read the token in {where}: {error}")) from None
     if len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-        what = f"the token in {where} must have {_LEAST_TOKEN} printable characters or more, and no space"
+        what = f"the token in {where} must have at least {_LEAST_TOKEN} printable characters and no space"
         raise UsageError(Diagnostic("usage", what))
     return token.encode()
 

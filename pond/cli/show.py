@@ -1,15 +1,17 @@
 """What a person or a script gets to see: diagnostics, summaries, progress."""
 
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any, TextIO
 
+from pond.cli import manners
 from pond.cli.hints import helped
-from pond.cli.terminal import StatusLine, warn
+from pond.cli.terminal import StatusLine, say_pieces, warn
 from pond.codec.report import Report
-from pond.diagnostics.diagnostic import PondError, UsageError
+from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
 from pond.diagnostics.progress import Progress, Watch
-from pond.diagnostics.render import as_json, with_help
+from pond.diagnostics.render import as_json, picture, with_help
 from pond.diagnostics.visible import in_json, one_line_of
 from pond.model.json_text import encode
 
@@ -19,10 +21,31 @@ _EVERY = 0.1  # seconds between two states of a line
 
 
 def refuse(error: PondError) -> int:
-    """Print why a request was refused; return the exit code."""
-    for diagnostic in map(helped, error.diagnostics):
-        warn(f"{'' if diagnostic.span else 'pond: '}{with_help(diagnostic)}")
+    """Print why a request was refused, as JSON where a program asked for that; return the exit code."""
+    if manners.current.json:
+        print_json({"errors": [as_json(helped(each)) for each in error.diagnostics]}, sys.stderr)
+    else:
+        for diagnostic in map(helped, error.diagnostics):
+            warn_of(diagnostic)
     return 2 if isinstance(error, UsageError) else 1
+
+
+def refuse_query(error: UsageError, query: str) -> int:
+    """Print what is wrong with a query, and where in it; return the exit code."""
+    if manners.current.json or error.diagnostics[0].span is None:
+        return refuse(error)
+    warn(picture(error.diagnostics[0], query))
+    return 2
+
+
+def warn_of(diagnostic: Diagnostic) -> None:
+    """Print a diagnostic on standard error, `file:line: code: reason`."""
+    where = "" if diagnostic.span else "pond: "
+    text = with_help(diagnostic)
+    start = text.find(f"{diagnostic.code}: ")
+    style = "red" if diagnostic.severity == "error" else "yellow"
+    behind = start + len(diagnostic.code)
+    say_pieces([(where + text[:start], ""), (text[start:behind], style), (text[behind:], "")], sys.stderr)
 
 
 def show_faults(report: Report) -> None:
@@ -30,19 +53,23 @@ def show_faults(report: Report) -> None:
     faults = list(map(helped, report.faults))
     errors = [d for d in faults if d.severity == "error"]
     warnings = [d for d in faults if d.severity != "error"]
-    for diagnostic in errors + warnings[:_MOST_WARNINGS]:
-        warn(with_help(diagnostic))
-    if len(warnings) > _MOST_WARNINGS:
-        warn(f"pond: {len(warnings) - _MOST_WARNINGS} more warnings (--json has all)")
+    shown = [] if manners.current.quiet else warnings[: None if manners.current.verbose else _MOST_WARNINGS]
+    for diagnostic in errors + shown:
+        warn_of(diagnostic)
+    if manners.current.quiet:
+        return
+    if len(warnings) > len(shown):
+        warn(f"pond: {len(warnings) - len(shown)} more warnings (-v shows all)")
     if report.drift:
-        warn(f"pond: carried, not named by the mapping: {drift_line(report.drift)}")
+        warn(f"pond: kept, though the mapping does not name it: {drift_line(report.drift)}")
 
 
 def drift_line(drift: dict[str, int]) -> str:
     """Return the most frequent unnamed kinds and fields in one line."""
     most = sorted(drift.items(), key=lambda item: (-item[1], item[0]))
-    shown = ", ".join(f"{one_line_of(name)} ({count})" for name, count in most[:_MOST_DRIFT])
-    return shown + (f" and {len(most) - _MOST_DRIFT} more" if len(most) > _MOST_DRIFT else "")
+    limit = len(most) if manners.current.verbose else _MOST_DRIFT
+    shown = ", ".join(f"{one_line_of(name)} ({count})" for name, count in most[:limit])
+    return shown + (f" and {len(most) - limit} more" if len(most) > limit else "")
 
 
 def problem_lines(problems: list[dict[str, Any]], title: str) -> Iterator[str]:
@@ -120,6 +147,11 @@ class Watching:
         left = int((progress.total - progress.done) / rate)
         pace = f"{rate:.0f}/s" if progress.unit else f"{rate / 1e6:.0f} MB/s"
         return f"  {pace}  {left // 60}:{left % 60:02d} left"
+
+
+def counted(count: int, what: str) -> str:
+    """Return a number of things in words: `1 session`, `2 sessions`."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def size(count: int) -> str:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 
 import typer
 
+from pond.cli import manners
 from pond.cli.columns import room, table, within
 from pond.cli.config import Lake
-from pond.cli.show import print_json
+from pond.cli.show import print_json, refuse, refuse_query
 from pond.cli.terminal import json_out, say, warn
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
-from pond.diagnostics.render import picture
+from pond.diagnostics.nearest import unknown
 from pond.diagnostics.visible import in_line, visible
 from pond.model.json_text import JsonObject, encode
 from pond.operations.envelope import PROTOCOL
@@ -29,17 +30,23 @@ SHOWN, EXPORTED = ("table", "json"), ("csv", "ndjson", "parquet")
 
 def run(
     query: Annotated[
-        str | None, typer.Argument(metavar="[QUERY]", help="A SELECT or WITH query; - reads it from standard input.")
+        str | None,
+        typer.Argument(metavar="[QUERY]", help="A SELECT or WITH query, or - to read it from standard input."),
     ] = None,
     output: Annotated[
-        str, typer.Option("--output", metavar="FORMAT", help="table, json; or all rows as csv, ndjson, parquet.")
+        str,
+        typer.Option(
+            "--output", metavar="FORMAT", help="Print a table or json; or all rows as csv, ndjson or parquet."
+        ),
     ] = "table",
     file: Annotated[
-        str | None, typer.Option("-o", "--file", metavar="FILE", help="Write there; nothing is overwritten.")
+        str | None, typer.Option("-o", "--file", metavar="FILE", help="Write to this file, which must not exist.")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help=f"Rows at most; {LIMIT} for table and json.")
+        int | None,
+        typer.Option("--limit", metavar="N", help=f"At most this many rows; {LIMIT} for table and json if not given."),
     ] = None,
+    json: Annotated[bool, typer.Option("--json", help="The same as --output json.")] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print tables, columns, joins and examples.")] = False,
     lake: Lake = None,
 ) -> int:
@@ -48,11 +55,12 @@ def run(
 
         say(described(), end="")
         return 0
+    output = "json" if json else output
+    manners.current.json = output == "json"
     if query is None:
         raise UsageError(Diagnostic("usage", "expected a query", help="`pond sql --schema` has examples"))
     if output not in SHOWN + EXPORTED:
-        known = ", ".join(SHOWN + EXPORTED)
-        raise UsageError(Diagnostic("usage", f"unknown format `{output}`", help=f"one of {known}"))
+        raise unknown("format", output, SHOWN + EXPORTED)
     text = sys.stdin.read() if query == "-" else query
     service = Service(load({"lake": lake}))
     try:
@@ -63,10 +71,7 @@ def run(
                 else _all(service, text, output, limit, out)
             )
     except UsageError as error:
-        if (diagnostic := error.diagnostics[0]).span is None or diagnostic.code == "usage":
-            raise
-        warn(picture(diagnostic, text))
-        return 2
+        return refuse(error) if error.diagnostics[0].code == "usage" else refuse_query(error, text)
     finally:
         service.close()
 
@@ -76,7 +81,7 @@ def _out(file: str | None, output: str) -> Iterator[BinaryIO | None]:
     """Give the new file to write to; None stands for standard output."""
     if file is None:
         if output == "parquet" and sys.stdout.isatty():
-            raise UsageError(Diagnostic("usage", "parquet is not for a terminal", help="name a file with -o"))
+            raise UsageError(Diagnostic("usage", "parquet cannot be printed on a terminal", help="name a file with -o"))
         yield None
         return
     from pond.codec.output import NewFile

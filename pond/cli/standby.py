@@ -171,10 +171,10 @@ def _import_all() -> None:
     """Import what commands need where a server answers them; not Lance, whose threads no fork survives."""
     import importlib
 
-    from pond.cli import main
+    from pond.cli.commands import VERBS as COMMANDS
 
     more = ("pond.cli.hints", "pond.cli.quick", "pond.cli.show", "pond.codec.surprise", "typer", "xxhash")
-    for name in (*(main.VERBS[verb][0] for verb in VERBS), *more):
+    for name in (*(COMMANDS[verb][0] for verb in VERBS), *more):
         importlib.import_module(name)
     assert "lance" not in sys.modules
 

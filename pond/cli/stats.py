@@ -55,9 +55,12 @@ def run(
     failed: Failed = False,
     agent: Agent = None,
     subagents: Annotated[
-        str, typer.Option("--subagents", metavar="CHOICE", help="true counts them too, false leaves them out, only.")
+        str,
+        typer.Option(
+            "--subagents", metavar="true|false|only", help="Count subagents, too; leave them out; or count only them."
+        ),
     ] = "true",
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="Lines of each table at most.")] = LIMIT,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most this many lines in each table.")] = LIMIT,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     lake: Lake = None,
 ) -> int:
@@ -84,7 +87,7 @@ def run(
 def _lines(found: JsonObject, limit: int, columns: int | None) -> Iterator[str]:
     totals = found["totals"]
     if not any(totals[name] for name in ("sessions", "subagent_sessions", "messages", "tool_calls")):
-        yield "Nothing to count: no message fits."
+        yield "Nothing to count: no message matches."
         return
     yield from _summary(totals)
     for title, name in (("by client", "clients"), ("by project", "projects")):
@@ -104,7 +107,7 @@ def _summary(totals: JsonObject) -> Iterator[str]:
     beside = f", and {totals['subagent_sessions']} of subagents" if totals["subagent_sessions"] else ""
     span = f", {totals['first'][:10]} to {totals['last'][:10]}" if "first" in totals else ""
     yield f"sessions   {totals['sessions']}{beside}"
-    yield f"messages   {totals['messages']}, of them {totals['prompts']} typed prompts"
+    yield f"messages   {totals['messages']}, including {totals['prompts']} typed prompts"
     yield f"days       {totals['days']}{span}"
     yield f"tools      {totals['tool_calls']} calls, {totals['failed_calls']} failed"
     sent, written = _tokens(totals)

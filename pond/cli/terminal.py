@@ -7,16 +7,22 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import BinaryIO, TextIO, cast
 from unicodedata import east_asian_width
 
+from pond.cli import manners
 from pond.diagnostics.visible import in_json, one_line_of, visible
 
 _ELLIPSIS = "…"
-_CLEAR, _BOLD, _PLAIN = "\x1b[K", "\x1b[1m", "\x1b[0m"
+_CLEAR, _PLAIN = "\x1b[K", "\x1b[0m"
+# The few ways in which text stands out; a terminal's own colours, so that they suit its background.
+_STYLES = {"": "", "bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _USUAL = 80  # columns, where the terminal does not say
+
+Piece = tuple[str, str]
+"""A text, and the style it is printed in on a terminal: `bold`, `dim`, a colour, or nothing."""
 
 
 def say(
@@ -25,22 +31,40 @@ def say(
     """Print text for people, on standard output if no stream is named; what would steer a terminal is written out.
 
     A character that the output's encoding lacks is written out too. Who puts a name or a title into a line sees to it
-    that it is one line: `one_line_of`, `in_line`. Characters from a mark's start to its end are bold on a terminal.
+    that it is one line: `one_line_of`, `in_line`. Characters from a mark's start to its end are bold in colour.
     """
+    edges = [0, *(at for mark in marks for at in mark), len(text)]
+    pieces = [(text[start:stop], "bold" if at % 2 else "") for at, (start, stop) in enumerate(pairwise(edges))]
+    say_pieces(pieces, stream, end)
+
+
+def say_pieces(pieces: Iterable[Piece], stream: TextIO | None = None, end: str = "\n") -> None:
+    """Print a text whose pieces have styles; without colour, the text alone."""
     stream = stream or sys.stdout
     encoding = stream.encoding or "utf-8"
-    shown = _in_bold(text, marks) if marks and _is_terminal(stream) else visible(text)
+    coloured = _in_colour(stream)
+    shown = "".join(_painted(visible(text), style if coloured else "") for text, style in pieces)
     print(shown.encode(encoding, "backslashreplace").decode(encoding), end=end, file=stream)
 
 
-def _in_bold(text: str, marks: Sequence[tuple[int, int]]) -> str:
-    edges = [0, *(at for mark in marks for at in mark), len(text)]
-    pieces = [visible(text[begin:end]) for begin, end in pairwise(edges)]
-    return "".join(f"{_BOLD}{piece}{_PLAIN}" if at % 2 else piece for at, piece in enumerate(pieces))
+def _painted(text: str, style: str) -> str:
+    return f"\x1b[{_STYLES[style]}m{text}{_PLAIN}" if style and text else text
+
+
+def _in_colour(stream: TextIO) -> bool:
+    if manners.current.colour != "auto":
+        return manners.current.colour == "always"
+    return _is_terminal(stream) and not os.environ.get("NO_COLOR")
 
 
 def _is_terminal(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def note(text: str) -> None:
+    """Print a line on standard output that is worth knowing and is no result; `--quiet` leaves it out."""
+    if not manners.current.quiet:
+        say(text)
 
 
 def warn(text: str) -> None:
@@ -52,7 +76,7 @@ class StatusLine:
     """A line of standard error that is drawn again and again; silent where standard error is no terminal."""
 
     def __init__(self) -> None:
-        self.on = _is_terminal(sys.stderr)
+        self.on = _is_terminal(sys.stderr) and not manners.current.quiet
         self._drawn = False
 
     def draw(self, text: str) -> None:

@@ -17,16 +17,18 @@ from pond.operations.verify import VerifyRequest, verify
 def run(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Session files or directories.")],
     client: Annotated[
-        str | None, typer.Option("--from", metavar="CLIENT", help="The client that wrote them; detected when absent.")
+        str | None, typer.Option("--from", metavar="CLIENT", help="The client that wrote them; detected if not given.")
     ] = None,
     project: Annotated[
-        str | None, typer.Option("--project", metavar="DIR", help="The project of sessions that name none.")
+        str | None, typer.Option("--project", metavar="DIR", help="The project of sessions that do not name one.")
     ] = None,
     lake: Annotated[
-        bool, typer.Option("--through-lake", help="Let the files grow into a scratch lake first, side by side.")
+        bool, typer.Option("--through-lake", help="Store the files step by step in a scratch lake first.")
     ] = False,
-    steps: Annotated[int, typer.Option("--steps", metavar="N", help="With --through-lake: in how many steps.")] = 3,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="With --through-lake: decides every cut.")] = 0,
+    steps: Annotated[int, typer.Option("--steps", metavar="N", help="With --through-lake: the number of steps.")] = 3,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="With --through-lake: the random seed for the steps.")
+    ] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
     request = VerifyRequest(paths, client, project, steps if lake else None, seed)
@@ -62,14 +64,14 @@ def _table(totals: dict[str, Verdict], report: Report) -> None:
             say(one_line(diagnostic))
     for name, total in sorted(totals.items()):
         if total.report.drift:
-            say(f"{name}: carried, not named by the mapping: {drift_line(total.report.drift)}")
+            say(f"{name}: kept, though the mapping does not name it: {drift_line(total.report.drift)}")
     warnings = [d for d in report.faults if d.severity != "error"]
     for diagnostic in warnings:
         if not diagnostic.path:
             say(one_line(diagnostic))
     if values := [d for d in warnings if d.path]:
         counted = sum(d.count for d in values)
-        say(f"{counted} values did not have the type the mapping expects; they were kept as they are. First:")
+        say(f"{counted} values have a different type than the mapping expects; they are kept unchanged. The first:")
         say(f"  {one_line(values[0])}")
     everything = sum(t.records for t in totals.values())
     equal = sum(t.equal for t in totals.values())

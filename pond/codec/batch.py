@@ -103,5 +103,5 @@ def _run(
 def _died(job: FoundSource) -> ConvertedInput:
     """Return the report of a job whose process died (out of memory, killed): a fault like any other."""
     report = Report(files=1)
-    report.error("output-failed", "the process that converted it died", job.name)
+    report.error("output-failed", "the process that converted it crashed", job.name)
     return ConvertedInput(report)

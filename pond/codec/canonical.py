@@ -120,7 +120,7 @@ class CanonicalReader:
         report, name, number = self.report, self.source.name, self._number
 
         def duplicate(key: str) -> None:
-            report.error("source-duplicate-key", f"`{key}` stands twice in one object", name, number)
+            report.error("source-duplicate-key", f"`{key}` is a duplicate key", name, number)
 
         try:
             event = decode(line, duplicate, EVENT_DEPTH)

@@ -83,7 +83,7 @@ def open_document(
     """Return the document source, where `text` is one JSON object with the two keys; None where it is not."""
 
     def duplicate(key: str) -> None:
-        report.error("source-duplicate-key", f"`{key}` stands twice in one object", name, 1)
+        report.error("source-duplicate-key", f"`{key}` is a duplicate key", name, 1)
 
     head_key, items_key = keys
     try:

@@ -101,7 +101,7 @@ def _project_from(origin: Origin, module: ModuleType) -> str:
 def _require(fields: JsonObject, source: Source) -> None:
     if "id" not in fields:
         raise SourceFault(
-            Diagnostic("source-no-id", "no record and no file name gives the session an id", Span(source.name, 1))
+            Diagnostic("source-no-id", "neither records nor file name give the session an id", Span(source.name, 1))
         )
     if "project" not in fields:
         raise SourceFault(

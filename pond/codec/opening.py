@@ -139,10 +139,10 @@ def open_input(
     back_to = request.to if not request.paths else None
     for source in opened.sources(report):
         if empty(source):
-            raise SourceFault(Diagnostic("source-empty", "expected records, found none", Span(opened.name, 1)))
+            raise SourceFault(Diagnostic("source-empty", "the file has no records", Span(opened.name, 1)))
         if (whose := client or detect(source)) is not None:
             options = ReadingOptions(request.project, back_to, checkpointed, continuation, known)
             return Input(whose, source, options, report)
-    what = "no adapter recognises these records"
+    what = "no known client writes such records"
     help = f"known are {', '.join([*clients(), CANONICAL])}"
     raise SourceFault(Diagnostic("source-unrecognised", what, Span(opened.name, 1), help=help))

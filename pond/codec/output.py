@@ -11,7 +11,7 @@ from typing import BinaryIO
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 
-ELSEWHERE = "name another file, or move this one away"
+ELSEWHERE = "choose another file, or move this one away"
 _BUFFER = 1 << 18  # a record is a few kilobytes; the system is asked once for many of them
 
 
@@ -116,7 +116,7 @@ def release(held: Path, path: Path) -> None:
 
 def _refuse_another(written: str, path: Path) -> None:
     if not path.is_file() or not filecmp.cmp(written, path, shallow=False):
-        what = "a different file is already there; nothing was overwritten"
+        what = "a different file already exists; nothing was overwritten"
         raise SourceFault(Diagnostic("output-exists", what, Span(str(path), 0), help=ELSEWHERE)) from None
 
 

@@ -53,7 +53,7 @@ def put_session(
 def refuse_empty(out: BinaryIO, session_id: str, name: str) -> None:
     """Raise where nothing was written: a file without a record is no session."""
     if not out.tell():
-        what = f"session `{session_id}` has no record that can be written; no file was made"
+        what = f"session `{session_id}` has no records that can be written; no file was written"
         raise SourceFault(Diagnostic("output-empty", what, Span(name, 0)))
 
 
@@ -74,7 +74,7 @@ def put_beside(location: Path, written: Written, in_layout: str, report: Report)
 def list_session(location: Path, lines: list[SideFile], in_layout: str, report: Report) -> None:
     """Add lines about a session to its client's list, unless that names the session already: it knows better."""
     if not in_layout or not location.as_posix().endswith(f"/{in_layout}"):
-        what = f"`{lines[0].name}`, which names the session, belongs into the client's home and was not written"
+        what = f"`{lines[0].name}`, which holds the session's name, belongs in the client's home and was not written"
         report.error("output-unlisted", what, str(location))
         return
     path = location.parents[in_layout.count("/")] / lines[0].name

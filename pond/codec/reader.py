@@ -131,7 +131,7 @@ class SessionReading(Reading):
             self.decode()
 
     def _duplicate(self, key: str) -> None:
-        what = f"`{key}` stands twice in one object; the last is kept"
+        what = f"`{key}` is a duplicate key; only the last value is kept"
         self.report.error("source-duplicate-key", what, self.source.name, self.number)
 
     def drift(self, code: str, kind: str, names: Iterable[str]) -> None:

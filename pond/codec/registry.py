@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from pond._locate import adapters_dir
-from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.nearest import unknown
 from pond.lang.runtime import COMPILER
 from pond.model.json_text import JsonObject
 
@@ -78,8 +78,7 @@ def adapter(client: str) -> Adapter:
     """Return the adapter of a client; raise UsageError where there is none."""
     folder = adapters_dir() / client.replace("-", "_")
     if client not in clients():
-        known = ", ".join([*clients(), CANONICAL])
-        raise UsageError(Diagnostic("usage", f"unknown client `{client}`", help=f"known: {known}"))
+        raise unknown("client", client, [*clients(), CANONICAL])
     return Adapter(client, folder, _compiled(folder))
 
 

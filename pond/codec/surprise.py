@@ -12,7 +12,7 @@ from pond.diagnostics.interrupt import interrupt_behind
 from pond.diagnostics.span import Span
 from pond.model.json_text import NotJson
 
-_REPORT_IT = "this is a mistake in pond; please report it with this line and, if you can share it, the file"
+_REPORT_IT = "this is a bug in pond; please report it with this line and, if you can share it, the file"
 _LONGEST = 200  # characters of an error's own text
 
 
@@ -40,7 +40,7 @@ def told(error: Exception, name: str) -> tuple[Diagnostic, ...]:
         case OSError():
             return (Diagnostic("source-unreadable", (error.strerror or str(error)).lower(), where),)
         case MemoryError():
-            return (Diagnostic("source-too-large", "there is not enough memory for it", where),)
+            return (Diagnostic("source-too-large", "there is not enough memory", where),)
     return (Diagnostic("internal", f"an unexpected error: {_brief(error)}", where, help=_REPORT_IT),)
 
 

@@ -146,9 +146,9 @@ def _compare(
 
 def _difference(value: Json, restored: Json) -> str:
     if value is _GONE:
-        return "a record came back that the source does not have"
+        return "a restored record is not in the source"
     if restored is _GONE:
-        return "the record did not come back"
+        return "the record was not restored"
     return first_difference(value, restored) or "the record differs"
 
 
@@ -164,9 +164,9 @@ def _compare_side(path: Path | None, client: str, restored: list[SideFile], repo
     for name, other in beside(path, owner.module.BESIDE):
         data = _read(other)
         if name not in back:
-            report.error("verify-different", "the file beside the session did not come back", str(other))
+            report.error("verify-different", "the file beside the session was not restored", str(other))
         elif data != back[name] and not _same_json(data, back[name]):
-            report.error("verify-different", "the file beside the session came back changed", str(other))
+            report.error("verify-different", "the file beside the session was restored with changes", str(other))
 
 
 def _read(path: Path) -> bytes:

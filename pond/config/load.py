@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,6 +14,7 @@ from pond.config.kinds import OptionTable, PathBase, SettingKind, Unfit, describ
 from pond.config.locations import NAMED_FILE, default_lake, home
 from pond.config.settings import PREFIX, SETTINGS, TABLES, Setting, Settings, build
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.nearest import nearest
 from pond.diagnostics.span import Span
 
 _MOST_FAULTS = 20
@@ -91,7 +91,7 @@ def _in_table(
             yield _checked(setting.kind, at, value, base, source, setting.name, span)
         elif at not in TABLES:
             known = map(_dotted, (*SETTINGS, *TABLES))
-            yield _unknown(_dotted(at), next(iter(get_close_matches(_dotted(at), known, 1)), None), span)
+            yield _unknown(_dotted(at), nearest(_dotted(at), known), span)
         elif isinstance(value, dict):
             yield from _in_table(document, at, value, base)
         else:
@@ -151,7 +151,7 @@ def _nearly(variable: str) -> str | None:
     if _setting_of(variable.upper()):
         return variable.upper()
     known = [*(each.variable for each in SETTINGS.values()), NAMED_FILE]
-    return next(iter(get_close_matches(variable, known, 1, _SLIP)), None)
+    return nearest(variable, known, _SLIP)
 
 
 def _in_flags(flags: Mapping[str, object], here: PathBase) -> Iterator[_Found | Diagnostic]:
@@ -189,4 +189,4 @@ def _unfit(name: str, expected: str, found: str, span: Span | None) -> Diagnosti
 
 def _unknown(name: str, meant: str | None, span: Span | None = None) -> Diagnostic:
     help = f"did you mean `{meant}`?" if meant else "`pond config show` lists the settings"
-    return Diagnostic("config-unknown-key", f"there is no setting `{name}`", span, help=help)
+    return Diagnostic("config-unknown-key", f"unknown setting `{name}`", span, help=help)

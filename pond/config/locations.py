@@ -58,6 +58,14 @@ def server_socket(settings: Settings, environ: Mapping[str, str]) -> Path | None
     return place if len(os.fsencode(place)) < _LONGEST_SOCKET else None
 
 
+def state_file(lake: str, environ: Mapping[str, str]) -> Path | None:
+    """Return where this machine notes the last sync of a lake; None where there is no home."""
+    import xxhash
+
+    directory = _base(environ, "XDG_STATE_HOME", ".local/state")
+    return directory and directory / "pond" / f"sync-{xxhash.xxh3_64_hexdigest(lake.encode())}.json"
+
+
 def default_models(environ: Mapping[str, str]) -> str:
     """Return where models lie if nothing else is said."""
     directory = _base(environ, "XDG_DATA_HOME", ".local/share")
@@ -76,8 +84,10 @@ def default_pods(environ: Mapping[str, str]) -> str:
 
 def no_home(what: str) -> UsageError:
     """Return the refusal for something that would lie in a home directory that is not known."""
-    help = "set `HOME`, or name the place itself: `--lake`, `POND_LAKE`, `POND_PODS_ROOT`, `POND_CONFIG`"
-    return UsageError(Diagnostic("config-no-home", f"no home directory is known, so none for the {what}", help=help))
+    help = "set `HOME`, or name the location: `--lake`, `POND_LAKE`, `POND_PODS_ROOT`, `POND_CONFIG`"
+    return UsageError(
+        Diagnostic("config-no-home", f"the home directory is unknown; the {what} would be there", help=help)
+    )
 
 
 def _base(environ: Mapping[str, str], variable: str, in_home: str) -> Path | None:

@@ -35,13 +35,9 @@ def _about(kind: SettingKind, meaning: str, unset: str = "none") -> Mapping[str,
 class Sync:
     """`[sync]`: where sessions are looked for, and how often."""
 
-    clients: tuple[str, ...] | None = field(
-        default=None, metadata=_about(Texts(), "The clients whose stores are looked for.", "all")
-    )
-    paths: tuple[str, ...] = field(
-        default=(), metadata=_about(Paths(), "Files and directories to take sessions from beside the clients' stores.")
-    )
-    interval: float = field(default=2.0, metadata=_about(Number(0, 86_400), "Seconds between two looks of `--watch`."))
+    clients: tuple[str, ...] | None = field(default=None, metadata=_about(Texts(), "The clients to sync.", "all"))
+    paths: tuple[str, ...] = field(default=(), metadata=_about(Paths(), "More files and directories to sync."))
+    interval: float = field(default=2.0, metadata=_about(Number(0, 86_400), "Seconds between two passes of `--watch`."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +45,7 @@ class Ingest:
     """`[ingest]`: how sessions go into the lake."""
 
     rows_per_commit: int = field(
-        default=20_000, metadata=_about(Count(100, 200_000), "Rows that go into the lake in one commit.")
+        default=20_000, metadata=_about(Count(100, 200_000), "Rows written to the lake in one commit.")
     )
 
 
@@ -57,9 +53,9 @@ class Ingest:
 class Sql:
     """`[sql]`: what one query may use."""
 
-    seconds: float = field(default=30.0, metadata=_about(Number(0, 86_400), "Seconds that a query may take."))
+    seconds: float = field(default=30.0, metadata=_about(Number(0, 86_400), "Seconds that a query may take at most."))
     memory_mb: int = field(
-        default=1024, metadata=_about(Count(64, 1_000_000), "Megabytes of memory that a query may use.")
+        default=1024, metadata=_about(Count(64, 1_000_000), "Megabytes of memory that a query may use at most.")
     )
 
 
@@ -69,44 +65,44 @@ class Embed:
 
     model: str | None = field(
         default=None,
-        metadata=_about(Text(), "The model that messages are embedded with; see `pond model list`.", "off"),
+        metadata=_about(Text(), "The model that embeds messages; see `pond model list`.", "off"),
     )
     directory: str | None = field(
         default=None,
-        metadata=_about(LocalPath(), "A directory to run the model from, instead of those `pond model` keeps."),
+        metadata=_about(LocalPath(), "Run the model from this directory, instead of those that `pond model` manages."),
     )
     endpoint: str | None = field(
         default=None,
-        metadata=_about(WebAddress(), "An OpenAI-compatible server to ask, up to and without `/embeddings`."),
+        metadata=_about(WebAddress(), "The address of an OpenAI-compatible server, without `/embeddings`."),
     )
     key_variable: str | None = field(
         default=None, metadata=_about(Text(), "The environment variable that holds the server's key.")
     )
-    timeout: float = field(default=60.0, metadata=_about(Number(0, 3600), "Seconds the server has for an answer."))
+    timeout: float = field(
+        default=60.0, metadata=_about(Number(0, 3600), "Seconds to wait for an answer of the server.")
+    )
     dimensions: int | None = field(
         default=None,
-        metadata=_about(
-            Count(1, 8192), "How many numbers of each vector to keep, where the model allows a cut.", "all"
-        ),
+        metadata=_about(Count(1, 8192), "How many numbers of each vector to keep, if the model allows it.", "all"),
     )
     pooling: str | None = field(
         default=None,
         metadata=_about(Choice(("mean", "cls", "last")), "How the model's tokens become one vector.", "the model's"),
     )
     query_prefix: str | None = field(
-        default=None, metadata=_about(Text(), "What the model wants to see before a question.", "the model's")
+        default=None, metadata=_about(Text(), "Text that the model expects before a question.", "the model's")
     )
     passage_prefix: str | None = field(
-        default=None, metadata=_about(Text(), "What the model wants to see before a text.", "the model's")
+        default=None, metadata=_about(Text(), "Text that the model expects before a passage.", "the model's")
     )
     max_tokens: int | None = field(
-        default=None, metadata=_about(Count(8, 65_536), "Tokens of a message that the model sees.", "160")
+        default=None, metadata=_about(Count(8, 65_536), "How many tokens of a message the model sees.", "160")
     )
     threads: int | None = field(
-        default=None, metadata=_about(Count(1, 1024), "Threads, or requests at once.", "one for each core")
+        default=None, metadata=_about(Count(1, 1024), "Number of threads, or of requests at once.", "one for each core")
     )
     models: str | None = field(
-        default=None, metadata=_about(LocalPath(), "The directory of `pond model`.", "$XDG_DATA_HOME/pond/models")
+        default=None, metadata=_about(LocalPath(), "Where `pond model` keeps models.", "$XDG_DATA_HOME/pond/models")
     )
 
 
@@ -115,11 +111,13 @@ class Search:
     """`[search]`: how vectors are searched."""
 
     index_from: int = field(
-        default=100_000, metadata=_about(Count(256, 1 << 40), "Vectors from which on they are indexed.")
+        default=100_000, metadata=_about(Count(256, 1 << 40), "Number of vectors from which an index is built.")
     )
-    nprobes: int = field(default=16, metadata=_about(Count(1, 65_536), "Parts of the index that a search looks into."))
+    nprobes: int = field(
+        default=16, metadata=_about(Count(1, 65_536), "Number of index partitions that a search looks into.")
+    )
     refine_factor: int = field(
-        default=2, metadata=_about(Count(1, 1000), "Candidates measured exactly, times the hits asked for.")
+        default=2, metadata=_about(Count(1, 1000), "Candidates that are compared exactly, for each hit asked for.")
     )
 
 
@@ -128,25 +126,27 @@ class Serve:
     """`[serve]`: where `pond serve` listens, whom it answers, and its limits."""
 
     host: str = field(default="127.0.0.1", metadata=_about(Text(), "The address that `pond serve` listens on."))
-    port: int = field(default=7663, metadata=_about(Count(0, 65_535), "Its port; 0 takes any that is free."))
+    port: int = field(
+        default=7663, metadata=_about(Count(0, 65_535), "The port that it listens on; 0 picks a free one.")
+    )
     hosts: tuple[str, ...] = field(
-        default=(), metadata=_about(Texts(), "Host names that it answers to, beside its own address.")
+        default=(), metadata=_about(Texts(), "Host names that it answers to, in addition to its address.")
     )
     token_file: str | None = field(
         default=None,
-        metadata=_about(LocalPath(), "A file with the bearer token that requests must bring; or set `POND_TOKEN`."),
+        metadata=_about(LocalPath(), "A file with the bearer token that requests need; or set `POND_TOKEN`."),
     )
     connections: int = field(
-        default=512, metadata=_about(Count(1, 65_535), "Connections that one process keeps open at most.")
+        default=512, metadata=_about(Count(1, 65_535), "At most this many open connections in one process.")
     )
     event_readers: int = field(
-        default=64, metadata=_about(Count(1, 65_535), "Readers of events that one process keeps at most.")
+        default=64, metadata=_about(Count(1, 65_535), "At most this many readers of events in one process.")
     )
     open_namespaces: int = field(
-        default=32, metadata=_about(Count(1, 10_000), "Namespaces that one process keeps open at most.")
+        default=32, metadata=_about(Count(1, 10_000), "At most this many open namespaces in one process.")
     )
     idle: float = field(
-        default=300.0, metadata=_about(Number(0, 86_400), "Seconds after which it closes a namespace that nobody uses.")
+        default=300.0, metadata=_about(Number(0, 86_400), "Seconds after which an unused namespace is closed.")
     )
 
 
@@ -157,12 +157,14 @@ class Pods:
     root: str | None = field(
         default=None,
         metadata=_about(
-            LocalPath(), "Where the records of pods are; `--root` says it for one command.", "$XDG_DATA_HOME/pond/pods"
+            LocalPath(),
+            "Where the records of pods are; `--root` overrides it for one command.",
+            "$XDG_DATA_HOME/pond/pods",
         ),
     )
     probe_seconds: float = field(
         default=0.5,
-        metadata=_about(Number(0, 60), "Seconds a child has to answer before a restore calls it unreachable."),
+        metadata=_about(Number(0, 60), "Seconds a child has to answer before it counts as unreachable."),
     )
 
 
@@ -171,20 +173,22 @@ class Settings:
     """What holds for one run, and for each setting where its value came from."""
 
     lake: str = field(
-        metadata=_about(Location(), "Where the lake is; `--lake` says it for one command.", "$XDG_DATA_HOME/pond/lake")
+        metadata=_about(
+            Location(), "Where the lake is; `--lake` overrides it for one command.", "$XDG_DATA_HOME/pond/lake"
+        )
     )
     namespace: str | None = field(
-        default=None, metadata=_about(Text(), "The tenant whose sessions are meant, in a lake that several share.")
+        default=None, metadata=_about(Text(), "The tenant to use, in a lake that several tenants share.")
     )
     # Not in the repr: it holds keys.
     storage: dict[str, str] = field(
         default_factory=dict,
         repr=False,
-        metadata=_about(OptionTable(), "Options for the object store, by its own names."),
+        metadata=_about(OptionTable(), "Options for the object store, with its own names."),
     )
     namespaces: dict[str, str] = field(
         default_factory=dict,
-        metadata=_about(NamespaceTable(), "Namespaces and the lake of each; `*` is a template with `{namespace}`."),
+        metadata=_about(NamespaceTable(), "The lake of each namespace; `*` is a template with `{namespace}`."),
     )
     sync: Sync = field(default_factory=Sync)
     ingest: Ingest = field(default_factory=Ingest)

@@ -25,7 +25,7 @@ _PART = ".part"
 _CHUNK = 1 << 18
 _PATIENCE = 30.0  # seconds without a byte
 _ATTEMPTS = 3  # at one file, in a row, that bring nothing
-_HELP = "run the command again when there is a network; it goes on where it ended"
+_HELP = "run the command again when there is a network; it continues where it stopped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _fetch(file: _File, folder: Path, progress: Callable[[int], None]) -> None:
                 raise _away(file.address, error) from error
     if part.stat().st_size != file.size or (file.sha256 and hash_of(part) != file.sha256):
         part.unlink()
-        raise Broken(file.name, "what the hub gave is not what it promised", help="run the command again")
+        raise Broken(file.name, "the download does not match what the hub announced", help="run the command again")
     part.rename(whole)
 
 

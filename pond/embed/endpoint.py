@@ -106,9 +106,9 @@ def _reason(error: Exception) -> str:
     if isinstance(cause, TimeoutError):
         return "no answer in time"
     if isinstance(cause, ConnectionRefusedError):
-        return "the connection is refused"
+        return "the connection was refused"
     if isinstance(cause, http.client.HTTPException):
-        return "the answer breaks off"
+        return "the answer was cut off"
     return (getattr(cause, "strerror", None) or str(cause) or type(cause).__name__).lower()
 
 
@@ -138,7 +138,7 @@ def _rows(name: str, answer: bytes, count: int) -> list[list[float]]:
         raise BadVectors(name, f"expected {count} vectors, found {given}")
     rows = [found[index] for index in range(count)]
     if not all(isinstance(row, list) and all(_is_number(number) for number in row) for row in rows):
-        raise BadVectors(name, "the server's answer holds something else than numbers")
+        raise BadVectors(name, "the server's answer contains something other than numbers")
     if len({len(row) for row in rows}) != 1:
         raise BadVectors(name, "the server's vectors differ in length")
     return rows

@@ -134,7 +134,7 @@ def _known(kind: str, about: Any) -> Known:
 def _is_new(models: Path, name: str) -> None:
     if place(models, name).exists():
         help = f"`pond model remove {name}` deletes it"
-        raise UsageError(Diagnostic("model-exists", f"model `{name}` is there already", help=help))
+        raise UsageError(Diagnostic("model-exists", f"model `{name}` already exists", help=help))
 
 
 def _kept(models: Path, made: Path, model: Model) -> Model:

@@ -61,7 +61,7 @@ def store_events(store: Store, requests: Sequence[Sent], known: Present | None =
         for sent, sessions in streams:
             for id, stream in sessions.items():
                 if _is_erased(stream, id, known.erased):
-                    sent.refuse(stream, "lake-erased", f"session `{id}` was erased, and stays so")
+                    sent.refuse(stream, "lake-erased", f"session `{id}` was erased, and stays erased")
                 else:
                     plan[id].take(sent, stream)
         for session in plan.values():
@@ -168,7 +168,7 @@ class _Session:
             return True
         for name in ("source_agent", "project"):
             if event[name] != stored[name]:
-                what = f"session `{event['id']}` is stored with another `{name}`, and the stored one stands"
+                what = f"session `{event['id']}` is stored with another `{name}`, and the stored one is kept"
                 sent.refuse([numbered], "lake-immutable", what)
                 return False
         self._again.append((sent, numbered))
@@ -263,7 +263,7 @@ class _Session:
             key = key_of(event)
             other = self._fresh.get(key) or (self._stored.row if key[0] == "session" else here.get(key))
             if other is None or not same(event, other):
-                what = f"the {event['kind']} `{event['id']}` is stored with other content, and the stored one stands"
+                what = f"the {event['kind']} `{event['id']}` is stored with other content, and the stored one is kept"
                 sent.refuse([(index, event)], "lake-differs", what)
 
     def refuse_all(self, code: str, message: str) -> None:

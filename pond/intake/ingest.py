@@ -100,7 +100,7 @@ def _cut_short(task: Task, error: object) -> Ended:
     if isinstance(error, Exception):
         ended.report.diagnostics += told(error, task.name)
     else:
-        ended.report.error("output-failed", "the process that read it died", task.name)
+        ended.report.error("output-failed", "the process that read it crashed", task.name)
     return ended
 
 

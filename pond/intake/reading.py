@@ -206,7 +206,7 @@ def _begun(session: SessionStream, task: Task, report: Report) -> Begun:
         row = filled_in(identity.row, row)
         if not session.origin.checked and row["project"] != session.row["project"]:
             what = f"session `{row['id']}` has project `{row['project']}`, found `{session.row['project']}`"
-            report.error("lake-immutable", f"{what}; the stored one stands", task.name)
+            report.error("lake-immutable", f"{what}; the stored one is kept", task.name)
     elif identity.id != identity.own:
         marks = {**marks_of(row["options"]), ID: identity.own}
         row = {**row, "id": identity.id, "options": {**row["options"], POND: marks}}

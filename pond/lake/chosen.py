@@ -24,5 +24,5 @@ def every(store: Store, project: str | None, client: str | None) -> list[JsonObj
     filters = (predicate.equals(name, load.stored_id(text)) for name, text in wanted if text is not None)
     rows = load.sessions(store, predicate.all_of(*filters))
     if not rows:
-        raise UsageError(Diagnostic("lake-not-found", "no session fits"))
+        raise UsageError(Diagnostic("lake-not-found", "no session matches"))
     return sorted(rows, key=lambda row: str(row["id"]))

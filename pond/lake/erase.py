@@ -86,9 +86,7 @@ def _erased(standing: Mapping[str, Stone], text: str, not_found: UsageError) -> 
         raise not_found
     if len(found) > 1:
         help = "one of " + ", ".join(map(from_stored, found))
-        raise UsageError(
-            Diagnostic("lake-ambiguous", f"`{text}` may be any of {len(found)} that were erased", help=help)
-        )
+        raise UsageError(Diagnostic("lake-ambiguous", f"`{text}` matches {len(found)} that were erased", help=help))
     return found[0]
 
 

@@ -90,7 +90,7 @@ class _Copy:
 def export(store: Store, path: Path, selection: Selection, progress: Progress = lambda done, of: None) -> Exported:
     """Write the sessions selected to a new archive; whatever is written meanwhile, it is one state of the lake."""
     if path.exists() or path.is_symlink():  # said before the work; a file that comes meanwhile stays as well
-        what = "a file is already there; nothing was overwritten"
+        what = "the file already exists; nothing was overwritten"
         raise SourceFault(Diagnostic("output-exists", what, Span(str(path), 0), help=ELSEWHERE))
     ids = tuple(find.session(store, text) for text in selection.sessions)
     selection = replace(selection, sessions=ids)
@@ -99,7 +99,7 @@ def export(store: Store, path: Path, selection: Selection, progress: Progress = 
     # One that is being erased is noted before its rows go.
     chosen = selected(snapshots[0], selection, ledger.notes(store, ledger.ERASED))
     if not chosen and not selection.is_everything:
-        raise UsageError(Diagnostic("lake-not-found", "no session fits"))
+        raise UsageError(Diagnostic("lake-not-found", "no session matches"))
     with NewFile(path) as out, _folder_beside(path) as folder:
         extents = _copied(snapshots, pa.array(sorted(chosen), pa.string()), folder, progress)
         container.pack(folder, extents, out)

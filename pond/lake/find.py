@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.sessions.stored_text import from_stored, stored_beginnings, to_stored
 from pond.sessions.tables import MESSAGES, SESSIONS
+from pond.sessions.titles import titles
 from pond.substrate import predicate, read
 from pond.substrate.store import Store
 
@@ -48,6 +49,15 @@ def sessions_of_message(store: Store, message_id: str) -> list[str]:
     where = predicate.equals("id", to_stored(message_id))
     rows = read.rows(store, MESSAGES, ["session_id"], where)
     return sorted(map(from_stored, rows["session_id"].to_pylist()))
+
+
+def beginning_with(store: Store, text: str, most: int) -> list[tuple[str, str]]:
+    """Return sessions whose ids begin so, the newest first, each with its title or nothing."""
+    where = _begins(text) if text else None
+    rows = read.rows(store, SESSIONS, ["id", "created_at"], where).sort_by([("created_at", "descending")])
+    ids = rows["id"].to_pylist()[:most]
+    named = titles(store, ids)
+    return [(from_stored(id), named.get(id, "")) for id in ids]
 
 
 def short_ids(ids: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
@@ -119,5 +129,5 @@ def _only(text: str, what: str, found: list[SessionMatch]) -> SessionMatch:
         more = len(shown) > _CANDIDATES
         help = "one of " + ", ".join(shown[:_CANDIDATES]) + (", …" if more else "")
         count = f"more than {_CANDIDATES}" if more else str(len(shown))
-        raise UsageError(Diagnostic("lake-ambiguous", f"`{text}` may be any of {count}", help=help))
+        raise UsageError(Diagnostic("lake-ambiguous", f"`{text}` matches {count}", help=help))
     return found[0]

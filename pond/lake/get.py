@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.nearest import unknown
 from pond.lake.find import not_found
 from pond.lake.listing import children_of
 from pond.model.json_text import JsonObject, encode
@@ -38,7 +39,8 @@ def get_session(
     first one holds the newest messages, `after_id` is the *first* message of the page before, and what remains lies
     before the page.
     """
-    _check(mode in MODES, f"unknown mode `{mode}`", f"one of {', '.join(MODES)}")
+    if mode not in MODES:
+        raise unknown("mode", mode, MODES)
     _check_limit(limit)
     session = _session(store, session_id)
     positions = paging.positions(store, session_id, f"({CONVERSATION} OR {TOLD})" if mode == CONVERSATIONAL else None)

@@ -47,7 +47,7 @@ def duration(text: str) -> timedelta:
     """Return the time that `90m`, `12h`, `7d` or `2w` means; raise UsageError for anything else."""
     found = _TIME.fullmatch(text)
     if found is None:
-        help = "a number with s, m, h, d or w behind it: 0s, 90m, 12h, 7d, 2w"
+        help = "a number and a unit: 0s, 90m, 12h, 7d, 2w"
         raise UsageError(Diagnostic("usage", f"expected a time, found `{text}`", help=help))
     return timedelta(**{_UNITS[found["unit"]]: int(found["count"])})
 

@@ -82,7 +82,7 @@ def _verdict(store: Store, each: Growing, state: State | None, further: bool) ->
     """Compare a file with what its sessions hold; `further`: another file of the session goes on after this one."""
     verdict = Verdict(report=Report(files=1))
     if state is None:
-        verdict.report.error("source-unreadable", "the lake has noted nothing of it", str(each.source))
+        verdict.report.error("source-unreadable", "the lake has no note of it", str(each.source))
         return verdict
     verdict.client = state.client or verdict.client
     for problem in state.problems:

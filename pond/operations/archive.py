@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # Lance is loaded by whoever asks
 class ExportRequest:
     """Write sessions with their children to a new archive; without any condition, all of them.
 
-    `since` is in microseconds from 1970: the session began then or later.
+    `since` and `until` are in microseconds from 1970: the session began at that time or later, and before it.
     """
 
     path: Path
@@ -27,6 +27,7 @@ class ExportRequest:
     project: str | None = None
     client: str | None = None
     since: int | None = None
+    until: int | None = None
     namespace: str | None = None
 
 
@@ -45,7 +46,7 @@ def export(service: Service, request: ExportRequest, watch: Watch = unwatched) -
     from pond.lake import export as lake
     from pond.sessions.archive.select import Selection
 
-    selection = Selection(request.sessions, request.project, request.client, request.since)
+    selection = Selection(request.sessions, request.project, request.client, request.since, request.until)
     return lake.export(service.writing(request.namespace), request.path, selection, _shown("exporting", watch))
 
 

@@ -23,6 +23,7 @@ from pond.codec.session import Written
 from pond.codec.surprise import contained
 from pond.codec.writing import write_session
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.nearest import unknown
 from pond.diagnostics.progress import Progress, Watch, unwatched
 
 _WHAT = "converting"
@@ -72,10 +73,9 @@ def check(order: ConversionRequest, *others: str) -> None:
     known = [*clients(), CANONICAL]
     for name, allowed in ((order.to, (*known, *others)), (order.client, (*known, None))):
         if name not in allowed:
-            raise UsageError(Diagnostic("usage", f"unknown client `{name}`", help=f"known: {', '.join(known)}"))
+            raise unknown("client", name or "", known)
     if order.on_loss not in ON_LOSS:
-        help = f"one of {', '.join(ON_LOSS)}"
-        raise UsageError(Diagnostic("usage", f"unknown on-loss `{order.on_loss}`", help=help))
+        raise unknown("on-loss", order.on_loss, ON_LOSS)
 
 
 def target_directory(output: str) -> Path:

@@ -105,7 +105,7 @@ def check_version(body: object) -> None:
         what = "`protocol_version` must be an integer"
         raise RequestError(Failure.VALIDATION_FAILED, "wrong-type", what, path="$.protocol_version")
     if version != PROTOCOL:
-        what = f"protocol version {version} is not spoken here"
+        what = f"protocol version {version} is not supported"
         raise RequestError(Failure.VERSION_UNSUPPORTED, "protocol-version", what, supported=[PROTOCOL])
 
 

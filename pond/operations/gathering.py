@@ -62,7 +62,7 @@ class Gathering:
         with self._lock:
             queue = self._queues.setdefault(namespace, _Queue())
             if sum(len(each.events) for each, _ in queue.waiting) + len(sent.events) > _MOST_WAITING:
-                what = "more events wait to be stored than there is room for"
+                what = "too many events are waiting to be stored"
                 raise RequestError(Failure.STORAGE_UNAVAILABLE, "exhausted", what)
             queue.waiting.append((sent, done))
             self._lock.notify_all()

@@ -34,7 +34,7 @@ def events_of(body: object) -> IngestEvents:
     check_version(body)
     assert isinstance(body, dict)
     if unknown := sorted(body.keys() - _FIELDS):
-        raise _refusal("unknown-field", f"`{unknown[0]}` is no field of this request", f"$.{unknown[0]}")
+        raise _refusal("unknown-field", f"`{unknown[0]}` is not a field of this request", f"$.{unknown[0]}")
     namespace, events = body.get("namespace"), body.get("events")
     if "namespace" in body and (type(namespace) is not str or not namespace):
         raise _refusal("wrong-value", "`namespace` must be a text", "$.namespace")

@@ -36,6 +36,15 @@ def sessions_of(service: Service, namespace: str | None = None) -> dict[str, int
     return listing.sessions_of(service.reading(namespace))
 
 
+def check_client(service: Service, client: str | None) -> None:
+    """Refuse a client that pond does not know and the lake does not hold."""
+    from pond.codec.registry import clients
+    from pond.diagnostics.nearest import unknown
+
+    if client is not None and client not in clients() and client not in (held := sessions_of(service)):
+        raise unknown("client", client, sorted({*clients(), *held}))
+
+
 def _micros(request: ListRequest, name: Literal["since", "until"]) -> int | None:
     time = request.get(name)
     if time is not None and to_micros(time) is None:  # a day that no month has

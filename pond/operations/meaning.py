@@ -75,7 +75,7 @@ def _of_message(service: Service, store: Store, like: MessageAddress, label: str
     found = read.rows(store, table, [stored.column(label)], where)[stored.column(label)].to_pylist()
     if not found or found[0] is None:
         raise _not_embedded(
-            "this message has no vector", "only what is searched has one; `pond sync` embeds what waits"
+            "this message has no vector", "only searched messages have one; `pond sync` embeds new ones"
         )
     return Meaning(stored.column(label), label, np.asarray(found[0], dtype=np.float32), _how(service), key)
 

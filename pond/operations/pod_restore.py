@@ -76,7 +76,7 @@ def notice_id(reclaim: Reclaim) -> str:
 def _pointer(pod: Pod) -> PodPointer:
     """Return where a pod's history is; raise where it has none, or none yet."""
     if "active" not in pod:
-        raise Inactive(f"pod `{pod['name']}` points at no session")
+        raise Inactive(f"pod `{pod['name']}` points to no session")
     if "segment_id" not in pod["active"]:
         session = pod["active"]["session_id"]
         raise Pending(f"pod `{pod['name']}` waits for the first segment of session `{session}`")
@@ -90,9 +90,9 @@ def _session(lake: Store, name: str, pointer: PodPointer) -> JsonObject:
     id = pointer["session_id"]
     session = load.session(lake, id)
     if session is None:
-        raise UnknownSession(f"pod `{name}` points at session `{id}`, which the lake does not hold")
+        raise UnknownSession(f"pod `{name}` points to session `{id}`, which is not in the lake")
     if not records_in(lake, id):
-        raise EmptySession(f"pod `{name}` points at session `{id}`, which holds no record")
+        raise EmptySession(f"pod `{name}` points to session `{id}`, which has no records")
     return session
 
 

@@ -58,7 +58,7 @@ def pods_of(service: Service, namespace: str | None = None) -> PodStore:
     root = service.settings.pods.root or default_pods(service.environ)
     for what, place in _session_roots(service):
         if _overlap(root, place):
-            raise Misplaced(f"pods at `{root}` and {what} at `{place}` lie in each other")
+            raise Misplaced(f"the pods at `{root}` and {what} at `{place}` overlap")
     return PodStore(root)
 
 

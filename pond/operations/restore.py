@@ -64,7 +64,7 @@ def _chosen(store: Store, request: RestoreRequest) -> list[JsonObject]:
     if request.everything == bool(request.sessions):
         raise _refusal("expected sessions, or all of them", "name some, or ask for everything")
     if not request.everything and (request.project or request.client):
-        raise _refusal("a project or a client chooses among all sessions", "ask for all of them, too")
+        raise _refusal("a project or client filter needs all sessions", "ask for all of them, too")
     if request.everything:
         return every(store, request.project, request.client)
     return named(store, request.sessions)

@@ -80,7 +80,7 @@ class Worker:
         ready.register(pipe, select.POLLIN)
         while len(data) < length:
             if not ready.poll(max(deadline - time.monotonic(), 0) * 1000):
-                raise _limit(f"the query took longer than {self._seconds:g} seconds, and did not end by itself")
+                raise _limit(f"the query took longer than {self._seconds:g} seconds, and had to be stopped")
             some = pipe.read(length - len(data))
             if not some:
                 raise _ended()
@@ -138,7 +138,7 @@ def _limit(message: str) -> UsageError:
 
 
 def _ended() -> UsageError:
-    return _limit("the query ended the process that ran it, most likely for want of memory")
+    return _limit("the query crashed its process, probably because it ran out of memory")
 
 
 def _read(written: JsonObject) -> PondError:

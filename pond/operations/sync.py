@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pond.codec.registry import clients
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.nearest import unknown
 from pond.diagnostics.progress import Progress, Watch, unwatched
 from pond.embed.faults import EmbedError
 from pond.intake.ingest import ingest
@@ -42,7 +43,7 @@ class SyncRequest:
         """Return the stages to run, in order; raise UsageError for a name that is none."""
         for name in [*([self.only] if self.only else []), *self.skip]:
             if name not in STAGES:
-                raise UsageError(Diagnostic("usage", f"unknown stage `{name}`", help=f"one of {', '.join(STAGES)}"))
+                raise unknown("stage", name, STAGES)
         return [name for name in STAGES if name not in self.skip and self.only in (None, name)]
 
 
@@ -84,8 +85,7 @@ def inputs(service: Service) -> list[tuple[str, str | None]]:
     wanted = settings.clients if settings.clients is not None else clients()
     for name in wanted:
         if name not in clients():
-            help = f"known: {', '.join(clients())}"
-            raise UsageError(Diagnostic("usage", f"unknown client `{name}` in `sync.clients`", help=help))
+            raise unknown("client", name, clients(), " in `sync.clients`")
     found: list[tuple[str, str | None]] = [(str(folder), None) for _, folder in stores(dict(service.environ), wanted)]
     return found + [(path, None) for path in settings.paths]
 
@@ -95,7 +95,7 @@ def _embed(service: Service, request: SyncRequest, watch: Watch) -> Embedded | N
     if service.settings.embed.model is None:
         if request.embed_anew:
             help = "`embed.model` names the model; `pond model list` shows those of this machine"
-            raise UsageError(Diagnostic("usage", "embedding is off, so nothing can be embedded anew", help=help))
+            raise UsageError(Diagnostic("usage", "embedding is off, so nothing can be embedded again", help=help))
         return None
     from pond.lake.embedding import Embedded, embed
     from pond.lake.models import configured, label

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pond.codec.finding import FoundSource, expand
+from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
 from pond.codec.verify import UNKNOWN, Verdict, verify_job
 from pond.config.process import may_fork
@@ -53,6 +54,8 @@ class Verified:
 
 def verify(request: VerifyRequest, watch: Watch = unwatched) -> Verified:
     """Compare every file with what comes back; raise UsageError where none of the paths is there."""
+    if request.client is not None and request.client != CANONICAL:
+        adapter(request.client)
     found = Verified()
     jobs = expand(list(request.paths), found.report)
     missing = [d for d in found.report.diagnostics if d.span and d.span.file in request.paths]
@@ -87,7 +90,7 @@ def _verdicts(jobs: list[FoundSource], request: VerifyRequest) -> Iterator[tuple
 
 def _died(job: FoundSource) -> Verdict:
     verdict = Verdict(report=Report(files=1))
-    verdict.report.error("source-unreadable", "the process that verified it died", job.name)
+    verdict.report.error("source-unreadable", "the process that verified it crashed", job.name)
     return verdict
 
 
@@ -100,7 +103,9 @@ def _through_lake(
 ) -> Iterator[tuple[FoundSource, Verdict]]:
     assert request.steps is not None
     if request.steps < 1 or any(job.path is None for job in jobs):
-        raise UsageError(Diagnostic("usage", "through a lake go files and directories, in one step or more"))
+        raise UsageError(
+            Diagnostic("usage", "verifying through a lake takes files and directories, and at least one step")
+        )
     from pond.intake.ingest import ingest  # Lance takes a second to load
     from pond.lake.through_lake import Wish, through_lake
 

@@ -35,7 +35,7 @@ class NameTaken(PodError, UsageError):
 
 
 class NoPod(PodError, UsageError):
-    """There is no pod of this name."""
+    """There is no pod with this name."""
 
     code = "pods-missing"
 
@@ -44,7 +44,7 @@ class NoPod(PodError, UsageError):
 
 
 class Inactive(PodError, UsageError):
-    """The pod points at no session."""
+    """The pod points to no session."""
 
     code = "pods-inactive"
 
@@ -56,13 +56,13 @@ class Pending(PodError, UsageError):
 
 
 class UnknownSession(PodError, UsageError):
-    """The lake does not hold the session that the pod points at."""
+    """The session that the pod points to is not in the lake."""
 
     code = "pods-session-unknown"
 
 
 class EmptySession(PodError, UsageError):
-    """The session that the pod points at holds no record."""
+    """The session that the pod points to has no records."""
 
     code = "pods-session-empty"
 
@@ -78,7 +78,7 @@ class Corrupt(PodError):
     """What is stored for a pod is not its record."""
 
     code = "pods-corrupt"
-    help = "nothing was changed; mend the file, or remove the pod with `--force`"
+    help = "nothing was changed; fix the file, or remove the pod with `--force`"
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"the record of pod `{name}` {reason}")
@@ -99,4 +99,4 @@ class StorageFailed(PodError):
     """The file system refused."""
 
     code = "pods-storage"
-    help = "mend that, then run the command again"
+    help = "fix that, then run the command again"

@@ -23,7 +23,7 @@ RECORD = "metadata.json"
 _UNFINISHED = f".{RECORD}."  # how the names of records begin that are being written
 _FOLDER, _OWNER_ONLY = 0o700, 0o600
 _FOLDER_ITSELF = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_ELSEWHERE = "does not lie in a folder of its own"
+_ELSEWHERE = "is not in a folder of its own"
 _PAUSE = 0.002, 0.01  # seconds between two tries for a lock
 
 
@@ -66,7 +66,7 @@ def _opened(folder: Path, name: str) -> int:
 def _lock(handle: int, name: str, end: float) -> None:
     while not _has_locked(handle, name):
         if time.monotonic() > end:
-            raise Busy(f"others are changing pod `{name}` all the time")
+            raise Busy(f"others keep changing pod `{name}`")
         time.sleep(random.uniform(*_PAUSE))
 
 

@@ -34,7 +34,7 @@ def _reason(name: str) -> str | None:
     if found := next((char for char in name if char in _FORBIDDEN), None):
         return f"`{found}` has a meaning in paths"
     if any(unicodedata.category(char) in _UNSEEN for char in name):
-        return "it holds a character that cannot be seen"
+        return "it contains an invisible character"
     if name.startswith((".", " ")):
         return "it begins with a dot or a space"
     if name.endswith((".", " ")):

@@ -53,7 +53,7 @@ def read(data: bytes, name: str) -> Pod:
     if pod["name"] != name and names.folded(pod["name"]) == names.folded(name):
         raise NameTaken(f"there is a pod `{pod['name']}`, and this file system cannot tell `{name}` from it")
     if pod["name"] != name:
-        raise Corrupt(name, f"is that of another pod, `{pod['name']}`")
+        raise Corrupt(name, f"belongs to another pod, `{pod['name']}`")
     return pod
 
 

@@ -12,7 +12,11 @@ CONTENT, CONTEXT, METADATA = "content", "context", "metadata"
 # kind -> (class, what happened in few words, why). `content` is what people and the model said and did.
 KINDS: dict[str, tuple[str, str, str]] = {
     "reasoning-left-out": (CONTENT, "reasoning left out", "the target takes only what its own provider signed"),
-    "reasoning-not-sent": (CONTENT, "reasoning kept for people only", "the target cannot prove it to its provider"),
+    "reasoning-not-sent": (
+        CONTENT,
+        "reasoning is shown to you, not sent to the model",
+        "the target cannot prove it to its provider",
+    ),
     "file-left-out": (CONTENT, "file left out; a note stands in its place", "the target has no place for it"),
     "block-left-out": (CONTENT, "content block left out", "the source's mapping does not say what it holds"),
     "text-changed": (CONTENT, "half characters replaced", "the target drops a row that holds one"),

@@ -59,7 +59,7 @@ def published_at(place: str) -> Files:
         return in_directory(Path(place))
     checkout = find_checkout(schema_dir(), FOLDER)
     if checkout is None:
-        raise UsageError(Diagnostic("usage", f"`{place}` is no directory, and this pond runs in no git checkout"))
+        raise UsageError(Diagnostic("usage", f"`{place}` is not a directory, and pond is not in a git checkout"))
     return read_revision(checkout, place)
 
 

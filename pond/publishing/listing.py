@@ -41,7 +41,7 @@ def shown(name: str) -> str:
     if name not in homes:
         known = [*(each.file for each in listed()), *homes]
         near = "".join(f"; did you mean `{each}`?" for each in get_close_matches(name, known, n=1))
-        raise UsageError(Diagnostic("usage", f"no file and no type `{name}` is published{near}"))
+        raise UsageError(Diagnostic("usage", f"neither a file nor a type `{name}` is published{near}"))
     about = newest.schemas[homes[name][0]]
     definitions = {each: body for each, (_, body) in homes.items()}
     needed = reached(name, definitions)

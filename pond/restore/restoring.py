@@ -93,7 +93,7 @@ def _free_location(location: str, session_id: str, locations: dict[str, str], re
     """Return the location of a session: its own name beside the stored one where another of this run got that."""
     if location in locations:
         own = apart(location, session_id)
-        what = f"session `{locations[location]}` has the same stored place; this one is at `{own}`"
+        what = f"session `{locations[location]}` has the same stored path; this one is at `{own}`"
         report.error("output-renamed", what, session_id)
         location = own
     locations[location] = session_id

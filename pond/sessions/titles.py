@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
 
 from pond.sessions.stored_text import from_stored
+from pond.sessions.summaries import parts_of
 from pond.sessions.tables import MESSAGES
 from pond.substrate import predicate, read
 from pond.substrate.store import Store
 
 _LONGEST = 100  # characters
+_MEDIA = re.compile(r"^[a-z]+/[\w.+-]+$", re.MULTILINE | re.ASCII)  # how an attachment's kind stands in a text
 
 
 def titles(store: Store, session_ids: Iterable[str]) -> dict[str, str]:
@@ -50,8 +53,22 @@ def _first_prompts(store: Store, ids: list[str]) -> dict[str, str]:
     first = _of_last_row(rows.sort_by([("position", "descending"), ("id", "descending")]), read.ROW)
     if not first:
         return {}
-    texts = read.rows(store, MESSAGES, ["session_id", "search_text"], read.taking(first.values()))
-    return _of_last_row(texts, "search_text")
+    texts = read.rows(store, MESSAGES, ["session_id", "id", "search_text"], read.taking(first.values()))
+    return _without_files(store, texts)
+
+
+def _without_files(store: Store, texts: pa.Table) -> dict[str, str]:
+    """Return the texts without the lines that say what is attached; where nothing else was said, those remain."""
+    rows = texts.to_pylist()
+    attached = parts_of(store, [(row["session_id"], row["id"]) for row in rows if _MEDIA.search(row["search_text"])])
+    found: dict[str, str] = {}
+    for row in rows:
+        files = [part for part in attached.get((row["session_id"], row["id"]), ()) if part["type"] == "file"]
+        names = {line for part in files for line in (part.get("name"), part["media_type"])}
+        said = [line for line in row["search_text"].splitlines() if line.strip() and line not in names]
+        alone = [f"[{part.get('name') or part['media_type']}]" for part in files]
+        found[row["session_id"]] = "\n".join(said or alone) or row["search_text"]
+    return found
 
 
 def _of_last_row(rows: pa.Table, column: str) -> dict[str, Any]:

@@ -123,7 +123,7 @@ _STATUS = re.compile(r".*Server returned non-2xx status code: (?P<status>\d+ [^:
 
 _PLAINER = {
     "error sending request": "the storage does not answer",
-    "request or response body error": "the storage's answer breaks off",
+    "request or response body error": "the storage's answer was cut off",
     "builder error": "the storage's address cannot be used; one without encryption needs the option `allow_http`",
 }
 

@@ -28,7 +28,7 @@ class Unavailable(LakeError):
     def __init__(self, what: str, reason: str, attempts: int) -> None:
         self.attempts = attempts
         times = f" ({attempts} attempts)" if attempts > 1 else ""
-        help = "mend that, then run the command again"
+        help = "fix that, then run the command again"
         super().__init__(Diagnostic("lake-unavailable", f"{what}: {reason}{times}", help=help))
 
 
@@ -52,7 +52,7 @@ class Refused(LakeError):
     """Lance does not take the request: pond asked for something wrong."""
 
     def __init__(self, what: str, reason: str) -> None:
-        help = "this is a mistake of pond's, please report it; nothing was changed"
+        help = "this is a bug in pond, please report it; nothing was changed"
         super().__init__(Diagnostic("lake-refused", f"{what}: {reason}", help=help))
 
 
@@ -69,9 +69,7 @@ class Older(LakeError):
 
     def __init__(self, table: str, found: str, known: int) -> None:
         what = f"table `{table}` has schema version {found}, this pond needs {known}"
-        help = (
-            "move the lake away and take the sessions in again; those that no client has any more need the earlier pond"
-        )
+        help = "move the lake away and run `pond sync`; use the earlier pond for sessions that no client has anymore"
         super().__init__(Diagnostic("lake-older", what, help=f"{help}; nothing was changed"))
 
 

@@ -59,7 +59,7 @@ def test_sessions_are_named_by_their_beginning(place: Path, tmp_path: Path) -> N
     assert {path.name for path in tmp_path.iterdir()} == {"a.pond"}
 
 
-@pytest.mark.parametrize("since", ["yesterday", "2026-13-01"])
+@pytest.mark.parametrize("since", ["soon", "2026-13-01"])
 def test_a_time_that_is_none(since: str, place: Path, tmp_path: Path) -> None:
     done = pond("export", "--since", since, "-o", tmp_path / "a.pond", "--lake", place)
     assert (done.code, [fault.code for fault in done.errors]) == (2, ["usage"])

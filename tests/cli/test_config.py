@@ -139,5 +139,7 @@ def test_help_lists_the_commands(home: Path) -> None:
     assert "config" in _pond(home, "--help").out.decode()
     done = _pond(home, "config", "--help")
     assert (done.code, done.err) == (0, "")
-    assert [line.split()[0] for line in done.out.decode().splitlines() if line.startswith("  ")] == ["show", "path"]
+    assert [
+        line.split()[0] for line in done.out.decode().partition("Commands:")[2].splitlines() if line.startswith("  ")
+    ] == ["show", "path"]
     assert _pond(home, "config", "shwo").code == 2

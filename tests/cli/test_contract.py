@@ -385,7 +385,7 @@ def test_a_fault_of_a_whole_file_names_no_line(tmp_path: Path) -> None:
     (line,) = [line for line in done.err.splitlines() if "output-exists" in line]
     assert line.startswith(f"{taken}: output-exists: ")
     assert "another file" in line
-    assert "to go on" in done.err  # what was converted is told all the same
+    assert "to continue" in done.err  # what was converted is told all the same
     told = json.loads(pond(*asked, "--json").out)
     assert [("line" in fault, fault["file"]) for fault in told["faults"]] == [(False, str(taken))]
     assert taken.read_text() == "mine\n"

@@ -64,7 +64,7 @@ def test_a_file_of_nobody_is_named_with_an_option_that_there_is(home: dict[str, 
     assert "(name the client with --client; known are" in told
     assert "--from" not in told
     told = pond("sync", variables={**home, "POND_LAKE": str(tmp_path / "other")}).err
-    assert "(`pond ingest --client CLIENT FILE` takes it in as that client's; known are" in told
+    assert "(`pond ingest --client CLIENT FILE` stores it as that client's; known are" in told
     faults = json.loads(pond("ingest", file, "--json", variables={**home, "POND_LAKE": str(tmp_path / "third")}).out)
     assert faults["faults"][0]["help"].startswith("name the client with --client")
 
@@ -74,7 +74,7 @@ def test_an_archive_is_for_import(home: dict[str, str], tmp_path: Path) -> None:
     pond("ingest", tmp_path / "in", variables=home)
     assert pond("export", "-o", tmp_path / "all.pond", variables=home).code == 0
     done = pond("ingest", tmp_path / "all.pond", variables=home)
-    assert (done.code, "`pond import` takes it into the lake" in done.err) == (1, True), done.err
+    assert (done.code, "`pond import` stores it" in done.err) == (1, True), done.err
 
 
 def test_a_session_without_a_project(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_session_without_a_project(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [["list"], ["get", "x"], ["status"], ["optimize"]])
 def test_a_lake_that_is_not_there_is_made_by_sync(words: list[str], home: dict[str, str]) -> None:
     done = pond(*words, variables=home)
-    assert (done.code, "`pond sync` makes one from the sessions on this machine" in done.err) == (2, True)
+    assert (done.code, "`pond sync` creates one from the sessions on this machine" in done.err) == (2, True)
 
 
 def test_a_list_of_nothing_says_why(home: dict[str, str], tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_list_of_nothing_says_why(home: dict[str, str], tmp_path: Path) -> Non
         pond("list", "--client", "codex", variables=home).out.decode().startswith("The lake holds no sessions of codex")
     )
     done = pond("list", "--since", "2030-01-01", variables=home)
-    assert done.out.decode() == "None of the 1 sessions in the lake matches; `pond list` shows the newest.\n"
+    assert done.out.decode() == "None of the 1 sessions in the lake matches; `pond list` shows the latest.\n"
     assert json.loads(pond("list", "--client", "codex", "--json", variables=home).out)["sessions"] == []
 
 

@@ -153,7 +153,7 @@ def test_a_last_line_that_is_still_being_written_is_no_fault(whole: int, home: d
     for _ in range(2):
         code, told = _synced(home)
         assert (code, told["unfinished"], told["faults"]) == (0, 1, [])
-    assert "1 files end in a line that is still being written" in pond("sync", variables=home).out.decode()
+    assert "1 files end in a half-written line" in pond("sync", variables=home).out.decode()
     live.write_bytes(b"".join(lines[3:]))
     code, told = _synced(home)
     assert (code, told["unfinished"], told["faults"]) == (0, 0, [])

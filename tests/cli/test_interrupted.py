@@ -35,7 +35,7 @@ atexit.register(lambda: print("temporary files are gone"))
 module = type(sys)("verb")
 module.run = run
 sys.modules["verb"] = module
-main.VERBS["verb"] = ("verb", "")
+main.VERBS["verb"] = ("verb", "", "")
 sys.exit(main.main(["verb"]))
 """
 

@@ -60,12 +60,12 @@ def test_who_when_where_and_how_to_go_on(lake: Path) -> None:
     assert lines[1].startswith("  user  2026-05-04 ")
     assert lines[1].endswith("  m0")
     assert lines[2] == "    The kiln is hot."
-    assert any(line.endswith("open: pond get pottery  continue: pond restore pottery -o DIR") for line in lines)
-    assert lines[-1] == "1 of 13 messages match."
+    assert any(line.endswith("read: pond get pottery  restore: pond restore pottery -o DIR") for line in lines)
+    assert lines[-1] == "1 of 13 messages matches."
 
 
 def test_an_id_stays_in_its_line_and_is_quoted(lake: Path) -> None:
-    assert "open: pond get 'a b'  continue: pond restore 'a b' -o DIR" in _out(lake, "teapot")
+    assert "read: pond get 'a b'  restore: pond restore 'a b' -o DIR" in _out(lake, "teapot")
 
 
 def test_a_terminal_shows_the_words_that_match_and_obeys_nothing_else(lake: Path) -> None:
@@ -88,14 +88,14 @@ def test_the_lines_around_the_match_are_shown(lake: Path) -> None:
     ("words", "says"),
     [
         (["nowhere"], "Nothing found in 13 messages for: nowhere"),
-        (["kiln", "--role", "tool"], "Nothing found: no message meets the filters."),
+        (["kiln", "--role", "tool"], "Nothing found: no message matches the filters."),
         (["porcelain"], "subagents without --subagents"),
     ],
 )
 def test_an_empty_answer_says_what_is_not_searched_and_what_to_try(lake: Path, words: list[str], says: str) -> None:
     out = _out(lake, *words)
     assert says in out
-    assert "Tool calls, their output, reasoning" in out
+    assert "Tool calls, tool output, reasoning" in out
     assert "Try other words, fewer filters" in out
 
 
@@ -106,7 +106,7 @@ def test_a_weak_match_is_said(lake: Path) -> None:
 
 def test_pages_follow_one_another(lake: Path) -> None:
     last = _out(lake, "kiln", "teapot", "--limit", "1").splitlines()[-1]
-    assert last.startswith("1 more sessions: --cursor ")
+    assert last.startswith("1 more session: --cursor ")
     assert "A teapot of clay." in _out(lake, "kiln", "teapot", "--limit", "1", "--cursor", last.split()[-1])
 
 
@@ -161,7 +161,7 @@ def test_an_explanation_shows_the_plan_and_the_scores(lake: Path) -> None:
         (["fern", "--sort", "best"], "unknown order `best`"),
         (["fern", "--cursor", "!"], "`cursor` is not one of pond's"),
         ([], "nothing to search for"),
-        (["fern", "--rol", "user"], "No such option: --rol"),
+        (["fern", "--rol", "user"], "unknown option `--rol` (did you mean `--role`?"),
         (["fern", "--min-score", "-1"], "expected a score from 0 to 1"),
     ],
 )

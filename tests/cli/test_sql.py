@@ -124,11 +124,11 @@ def test_stats_prints_tables_and_json(place: Path) -> None:
     text = pond("stats", "--lake", place).out.decode()
     found = json.loads(pond("stats", "--json", "--lake", place).out)
     totals = found["totals"]
-    assert f"messages   {totals['messages']}, of them {totals['prompts']} typed prompts" in text
+    assert f"messages   {totals['messages']}, including {totals['prompts']} typed prompts" in text
     for head in ("by client", "by project", "by model", "by tool", "by month"):
         assert head in text
     codex = json.loads(pond("stats", "--json", "--client", "codex", "--lake", place).out)
     assert [each["name"] for each in codex["clients"]] == ["codex"]
-    assert pond("stats", "--until", "2001-01-01", "--lake", place).out == b"Nothing to count: no message fits.\n"
+    assert pond("stats", "--until", "2001-01-01", "--lake", place).out == b"Nothing to count: no message matches.\n"
     assert pond("stats", "--since", "soon", "--lake", place).code == 2
     assert pond("stats", "--subagents", "maybe", "--lake", place).code == 2

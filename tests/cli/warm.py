@@ -25,7 +25,7 @@ from typing import NoReturn
 from tests.house.tree import ROOT
 
 # What Python reads when it starts, and libraries while they are imported: a command with such a variable starts anew.
-READ_AT_START = ("PYTHON", "LANCE", "RUST", "LC_", "LANG", "ARROW", "OMP_")
+READ_AT_START = ("PYTHON", "LANCE", "RUST", "LC_", "LANG", "ARROW", "OMP_", "TZ")
 _NOT_BEFORE_A_FORK = "lance"
 _WITHOUT_LANCE = ("sync", "ingest", "convert", "verify", "clients", "config", "golden", "map")
 _LIBRARIES = ("jsonschema", "numpy", "pyarrow.compute", "pyarrow.dataset", "pyarrow.parquet", "pydantic", "typer")
@@ -133,7 +133,7 @@ def _end(own: int, process: subprocess.Popen[bytes], connection: socket.socket) 
 
 def serve(connection: socket.socket) -> None:
     """Answer each request with the number of its process, then with its exit code."""
-    from pond.cli.main import VERBS
+    from pond.cli.commands import VERBS
 
     before = set(os.environ)
     for name in (*_LIBRARIES, *(VERBS[verb][0] for verb in _WITHOUT_LANCE)):

@@ -122,7 +122,7 @@ def test_a_surprise_is_told_in_one_line_with_its_place_and_what_to_do() -> None:
 
 ERRORS = [
     PondError(),
-    SourceFault(Diagnostic("source-empty", "expected records, found none", Span("f", 1), help="look")),
+    SourceFault(Diagnostic("source-empty", "the file has no records", Span("f", 1), help="look")),
     UsageError(Diagnostic("usage", "a"), Diagnostic("usage", "b")),
     Conflict("writing", 3), Unavailable("reading", "no answer", 2), Damaged("reading", "bad magic"),
     Exhausted("reading", "no threads"),

@@ -39,7 +39,7 @@ def test_an_unknown_key_is_refused_with_its_line_and_a_hint(
 ) -> None:
     home.write(text)
     (fault,) = home.refusal()
-    assert (fault.code, fault.message, fault.help) == ("config-unknown-key", f"there is no setting `{name}`", hint)
+    assert (fault.code, fault.message, fault.help) == ("config-unknown-key", f"unknown setting `{name}`", hint)
     assert fault.span is not None
     assert (fault.span.file, fault.span.line) == (str(home.file), line)
 

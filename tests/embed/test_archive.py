@@ -111,7 +111,7 @@ def test_a_vector_that_holds_no_numbers_is_refused(tmp_path: Path, target: Store
     name = vectors.column("far")
     table = MESSAGES.with_columns([pa.field(name, pa.list_(pa.float16(), 4))])
     rows["messages"][0] |= {vectors.MARK: "far", name: [np.float16(number)] * 4}
-    with pytest.raises(PondError, match="a vector holds something else than numbers"):
+    with pytest.raises(PondError, match="a vector contains something other than numbers"):
         import_(target, _archive(tmp_path / "a.pond", table, rows))
 
 

@@ -68,12 +68,12 @@ def test_a_cut_is_asked_for_and_cut_here_where_the_server_does_not(server: Endpo
         ("too-many", "model-answer: model `far`: expected 3 vectors, found 4"),
         ("too-few", "model-answer: model `far`: expected 3 vectors, found 2"),
         ("twice", "model-answer: model `far`: expected 3 vectors, found 3"),
-        ("words", "model-answer: model `far`: the server's answer holds something else than numbers"),
+        ("words", "model-answer: model `far`: the server's answer contains something other than numbers"),
         ("no-json", "model-answer: model `far`: the server's answer is not a list of embeddings"),
-        ("huge", "model-answer: model `far`: the server's answer holds something else than numbers"),
+        ("huge", "model-answer: model `far`: the server's answer contains something other than numbers"),
         ("silence", "no answer in time (5 attempts)"),
         ("drips", "no answer in time (5 attempts)"),
-        ("breaks-off", "the answer breaks off (5 attempts)"),
+        ("breaks-off", "the answer was cut off (5 attempts)"),
         ("forbidden", "the server answered 401: no such key"),
         ("redirects", "the server answered 302"),
     ],
@@ -124,7 +124,7 @@ def test_a_question_is_asked_twice_at_most(server: Endpoint) -> None:
 
 def test_nobody_at_the_address() -> None:
     nobody = Model("far", "endpoint", endpoint="http://127.0.0.1:9/v1", timeout=0.5)
-    assert "model-unreachable: asking `http://127.0.0.1:9/v1/embeddings`: the connection is refused" in _fault(
+    assert "model-unreachable: asking `http://127.0.0.1:9/v1/embeddings`: the connection was refused" in _fault(
         opened(nobody)
     )
 

@@ -245,7 +245,7 @@ def test_an_unknown_revision_is_refused(repository: Repository, base: str) -> No
     repository.commit({GOLDEN: canonical(*TOUR)})
     done = pond("golden", "--base", base, cwd=repository.path)
     assert _refused(done) == (2, b"", ["git-unknown-revision"])
-    assert f"git knows no revision `{base}`" in done.err
+    assert f"git does not know the revision `{base}`" in done.err
 
 
 def test_a_repository_without_a_commit_is_refused(repository: Repository) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from codegen import emit_cli
-from pond.cli.main import VERBS
+from pond.cli.commands import VERBS
 from pond.codec.lines import LineSource
 from pond.codec.openfile import OpenFile
 from pond.codec.opening import open_input
@@ -306,7 +306,8 @@ def test_the_reference_has_every_command_whatever_the_terminal(monkeypatch: pyte
     page = emit_cli.targets()[emit_cli.PAGE]
     assert page == _text(emit_cli.PAGE), "run `python -m codegen`"
     headings = re.findall(r"^## (pond.*)$", page, re.MULTILINE)
-    commands = {verb: getattr(importlib.import_module(module), "commands", {}) for verb, (module, _) in VERBS.items()}
+    modules = {verb: importlib.import_module(each.module) for verb, each in VERBS.items()}
+    commands = {verb: getattr(module, "commands", {}) for verb, module in modules.items()}
     assert headings == ["pond", *(" ".join(("pond", verb, *part)) for verb in VERBS for part in _parts(commands[verb]))]
 
 

@@ -84,7 +84,7 @@ def test_a_reading_process_that_is_killed_costs_one_file_for_now(sources: Logs, 
     done = finish(process)
     largest = max(sources.whole, key=lambda file: len(sources.whole[file]))
     assert done.code == 1
-    assert [(fault.file, fault.reason) for fault in done.errors] == [(str(largest), "the process that read it died")]
+    assert [(fault.file, fault.reason) for fault in done.errors] == [(str(largest), "the process that read it crashed")]
     assert unsound(opened(crash.settings(lake)), whole) == []
     again = pond("ingest", sources.root, "--lake", lake, "--jobs", "2")
     assert again.code == 0

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
+from pond.diagnostics.nearest import did_you_mean
 from pond.diagnostics.span import Span
 from pond.lake.times import instant
 from pond.search.query.query import Condition, Key
@@ -61,12 +62,8 @@ def at(error: UsageError, *, span: Span | None = None, path: str = "") -> UsageE
 
 def unknown(what: str, typed: str, known: Iterable[str]) -> UsageError:
     """Return the refusal of a value that is none of those known."""
-    from difflib import get_close_matches  # for who made a mistake
-
     names = sorted(known)
-    near = get_close_matches(typed.lower(), names, 1)
-    help = f"did you mean `{near[0]}`? " if near else ""
-    return _refused(f"expected {what}, found `{typed}`", f"{help}known: {', '.join(names)}")
+    return _refused(f"expected {what}, found `{typed}`", f"{did_you_mean(typed, names)}known: {', '.join(names)}")
 
 
 def _chosen(what: str, known: dict[str, str]) -> Callable[[str, datetime], str]:

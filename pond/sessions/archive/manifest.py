@@ -108,7 +108,7 @@ def _numbers(about: Json, what: str, names: tuple[str, ...]) -> list[int]:
 
 
 def _twice(key: str) -> None:
-    raise _broken(f"`{shown(key)}` stands twice in one object")
+    raise _broken(f"`{shown(key)}` is a duplicate key")
 
 
 def _broken(reason: str) -> ArchiveError:

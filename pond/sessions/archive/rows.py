@@ -73,7 +73,7 @@ class RowCheck:
                 if batch[name].null_count:
                     raise _unfit(table, f"a row has no `{name}`")
             if not _are_finite(batch):
-                raise _unfit(table, "a vector holds something else than numbers")
+                raise _unfit(table, "a vector contains something other than numbers")
             keys.extend(map(hash, zip(*(batch[name].to_pylist() for name in table.keys), strict=True)))
             for portion in snapshot.whole(batch):
                 yield from _values(table, portion)

@@ -20,7 +20,8 @@ class Selection:
     sessions: tuple[str, ...] = ()
     project: str | None = None  # this one, or a directory it lies in
     client: str | None = None
-    since: int | None = None  # microseconds since 1970
+    since: int | None = None  # microseconds from 1970: it began at this time or later
+    until: int | None = None  # it began before this time
 
     @property
     def is_everything(self) -> bool:
@@ -40,10 +41,16 @@ def selected(sessions: Snapshot, selection: Selection, without: Collection[str])
                 (not wanted or id in wanted)
                 and selection.client in (None, client)
                 and (selection.project is None or _is_within(project, to_stored(selection.project)))
-                and (selection.since is None or (time is not None and time >= selection.since))
+                and _in_time(time, selection)
             ):
                 chosen.add(id)
     return with_children(chosen, children) - set(without)
+
+
+def _in_time(time: int | None, selection: Selection) -> bool:
+    if time is None:
+        return selection.since is None and selection.until is None
+    return (selection.since is None or time >= selection.since) and (selection.until is None or time < selection.until)
 
 
 def _is_within(project: str, folder: str) -> bool:

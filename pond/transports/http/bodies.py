@@ -60,7 +60,7 @@ def decoded(raw: bytes) -> Json:
     except NotJson as error:
         raise RequestError(Failure.VALIDATION_FAILED, "not-json", f"the body is not JSON: {error}") from None
     if repeated:
-        what = f"`{repeated[0]}` stands twice in one object"
+        what = f"`{repeated[0]}` is a duplicate key"
         raise RequestError(Failure.VALIDATION_FAILED, "not-json", what)
     return value
 
