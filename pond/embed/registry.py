@@ -12,7 +12,7 @@ from typing import Any
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.embed import folder as folders
-from pond.embed.faults import NotInstalled, Unknown
+from pond.embed.faults import Broken, NotInstalled, Unknown
 from pond.embed.model import Kind, Model, Pooling
 
 RECOMMENDED = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
@@ -56,10 +56,14 @@ def place(models: Path, name: str) -> Path:
 
 
 def installed(models: Path) -> Iterator[Model]:
-    """Yield the models that are there, by name."""
+    """Yield the models that are there, by name; of a broken one nothing but its name is known."""
     for note in sorted(models.glob(f"*/{folders.NOTE}")):
         if note.parent.suffix != _PART:
-            yield folders.read(note.parent, note.parent.name.replace("--", "/"))
+            name = note.parent.name.replace("--", "/")
+            try:
+                yield folders.read(note.parent, name)
+            except Broken:
+                yield Model(name, folder=note.parent, languages="broken: `pond model check` says why")
 
 
 def find(models: Path, name: str) -> Model:
@@ -100,12 +104,14 @@ def note(model: Model) -> None:
 
 
 def remove(models: Path, name: str) -> int:
-    """Delete a model; return how many bytes that were."""
+    """Delete a model, and what an interrupted fetch left of it; return how many bytes that were."""
     folder = place(models, name)
-    if not folder.is_dir():
+    there = [each for each in (folder, folder.with_name(folder.name + _PART)) if each.is_dir()]
+    if not there:
         raise Unknown(name)
-    size = folders.bytes_of(folder)
-    shutil.rmtree(folder)
+    size = sum(map(folders.bytes_of, there))
+    for each in there:
+        shutil.rmtree(each)
     return size
 
 

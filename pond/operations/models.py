@@ -51,11 +51,15 @@ class AddRequest:
 def list_models(service: Service, *, everything: bool = False) -> list[Listed]:
     """Return the models of this machine and the configured one; with `everything` also those that can be fetched."""
     from pond.embed import registry
+    from pond.embed.faults import EmbedError
     from pond.embed.folder import bytes_of
     from pond.lake.models import configured, models_folder
 
-    used = configured(service.settings, service.environ)
     here = list(registry.installed(models_folder(service.settings, service.environ)))
+    try:
+        used = configured(service.settings, service.environ)
+    except EmbedError:  # it is not here, or broken: the others are listed all the same
+        used = None
     if used is not None and used.name not in {model.name for model in here}:
         here.append(used)
     found = [
@@ -125,11 +129,13 @@ def check_model(service: Service, name: str | None = None) -> Checked:
     from pond.embed.check import check
     from pond.lake.models import configured, models_folder
 
-    used = configured(service.settings, service.environ)
-    if name is None and used is None:
+    named = service.settings.embed.model
+    if name is None and named is None:
         help = "name a model: `pond model list` shows them"
         raise UsageError(Diagnostic("usage", "no model is configured", help=help))
-    if used is not None and name in (None, used.name):
+    if name in (None, named):
+        used = configured(service.settings, service.environ)
+        assert used is not None
         return check(used)
     assert name is not None
     return check(registry.find(models_folder(service.settings, service.environ), name))

@@ -85,6 +85,30 @@ def test_a_name_can_be_added_once(home: dict[str, str], minilm: Model) -> None:
     assert (again.code, [each.code for each in again.faults]) == (2, ["model-exists"])
 
 
+def test_a_broken_or_absent_model_does_not_hide_the_others(home: dict[str, str], minilm: Model, tmp_path: Path) -> None:
+    assert minilm.folder is not None
+    _pond(home, "model", "add", "mine", "--from", minilm.folder)
+    _pond(home, "model", "add", "torn", "--from", minilm.folder)
+    models = next(tmp_path.rglob("torn")).parent
+    (models / "torn" / "pond-model.json").write_text("{ half")
+    listed = _pond(home, "model", "list", POND_EMBED_MODEL="gone")
+    assert (listed.code, listed.err) == (0, "")
+    assert b"mine  here" in listed.out
+    assert b"broken: `pond model check` says why" in listed.out
+    checked = _pond(home, "model", "check", "torn")
+    assert (checked.code, [each.code for each in checked.faults]) == (1, ["model-broken"])
+    assert _pond(home, "model", "check", "mine", POND_EMBED_MODEL="gone").code == 0
+
+
+def test_what_an_interrupted_fetch_left_can_be_removed(home: dict[str, str], minilm: Model, tmp_path: Path) -> None:
+    assert minilm.folder is not None
+    _pond(home, "model", "add", "mine", "--from", minilm.folder)
+    whole = next(tmp_path.rglob("mine"))
+    part = whole.rename(whole.with_name("some--half.part"))
+    assert b"removed some/half" in _pond(home, "model", "remove", "some/half").out
+    assert not part.exists()
+
+
 def test_off_is_said_where_it_matters(home: dict[str, str]) -> None:
     assert _pond(home, "sync", "--only", "embed").out.startswith(b"embed     nothing to do: embedding is off")
     forced = _pond(home, "sync", "--only", "embed", "--force-embed")

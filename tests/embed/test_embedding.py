@@ -272,12 +272,21 @@ def test_a_change_of_dimensions_while_others_search_and_store(place: Path, there
     old, new = far(server), far(server, "new", dimensions=40)
     _all(there, old)
     stop, faults, answers = threading.Event(), [], []
+    by: set[str] = set()
 
     def searching() -> None:
-        service = Service(Settings(lake=str(place)))
+        named = (
+            Embed(),
+            Embed(model="far", endpoint=server.url),
+            Embed(model="new", dimensions=40, endpoint=server.url),
+        )
+        services = [Service(Settings(lake=str(place), embed=each)) for each in named]
         while not stop.is_set():
             try:
-                answers.append(len(search(service, {"protocol_version": 1, "query": "which tray is dry"})["hits"]))
+                for service in services:  # by words, by the old vectors, by the new ones
+                    found = search(service, {"protocol_version": 1, "query": "which tray is dry"})
+                    answers.append(len(found["hits"]))
+                    by.update(found["searched_by"])
             except Exception as error:
                 faults.append(error)
 
@@ -303,6 +312,7 @@ def test_a_change_of_dimensions_while_others_search_and_store(place: Path, there
     assert faults == []
     assert answers
     assert min(answers) > 0
+    assert by == {"words", "meaning"}
     assert len(embedded_ids(there, new)) == MESSAGES_HERE + 100
     assert unsound(there, new, 40) == []
     assert duplicates(there) == []
