@@ -35,7 +35,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     begin = decode_stored(sys.stdin.readline())
-    settings = Settings(begin["lake"], begin["namespace"], begin["storage"], sql=Sql(**begin["sql"]))
+    settings = Settings(**{**begin, "sql": Sql(**begin["sql"])})
     serving = _Serving(settings, answers)
     for line in sys.stdin:
         serving.answer(decode_stored(line))

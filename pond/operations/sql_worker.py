@@ -37,7 +37,7 @@ class Worker:
         )
         self.end = weakref.finalize(self, _end, self._process)
         self.waits = True  # it has answered everything that it was asked
-        begin = {"lake": settings.lake, "namespace": settings.namespace, "storage": settings.storage}
+        begin = {name: getattr(settings, name) for name in ("lake", "namespace", "storage", "namespaces")}
         self._send(begin | {"sql": asdict(settings.sql)})
         self._frame(time.monotonic() + _START)
 

@@ -117,7 +117,10 @@ def test_tenants_never_meet(hosted: Server) -> None:
                 hosted.post("/v1/search", query="secret", namespace=tenant, limit=50).json,
                 hosted.post("/v1/get", session_id=f"session-{number}", namespace=tenant).json,
                 hosted.post("/v1/list", namespace=tenant).json,
+                hosted.post("/v1/sql", query="SELECT DISTINCT project FROM sessions", namespace=tenant).json,
             ]
+            if answers[-1].get("rows") != [{"project": f"/srv/{tenant}"}]:
+                wrong.append((tenant, number, answers[-1]))
             others = [other for other in TENANTS if other != tenant]
             wrong.extend((tenant, answer) for answer in answers if any(each in json.dumps(answer) for each in others))
             stats = hosted.get("/v1/stats", **{"x-pond-namespace": tenant}).json
