@@ -106,7 +106,7 @@ def _remove(kind: str) -> None:
     if kind == CRON:
         _set_crontab(without_line(_crontab()))
         return
-    plan = schedule(kind, Job(["pond"], 60, os.environ))
+    plan = schedule(kind, Job([_PROGRAM], 60, os.environ))
     stop, *after = plan.off
     _run(stop, must=False)  # what does not run cannot be stopped
     for file in plan.files:

@@ -74,7 +74,8 @@ def test_status_for_a_script(place: Path) -> None:
     assert found["rows"]["sessions"] == 9
     assert found["tables"]["sessions"]["indexes"][0]["unindexed"] == 9
     assert list(found) == [
-        "place", "rows", "clients", "last_ingest", "last_sync", "schedules", "tables", "embeddings", "drift", "sources", "waiting", "orphans",
+        "place", "rows", "clients", "last_ingest", "last_sync", "schedules", "tables", "embeddings", "drift", "sources",
+        "waiting", "orphans",
         "erasing", "retention",
     ]  # fmt: skip
 
@@ -113,7 +114,7 @@ def test_status_warns_of_what_a_client_will_delete(place: Path, tmp_path: Path) 
     )  # fmt: skip
     assert "claude-code deletes a session file 30 days after its last change." in done.stdout
     assert f"Files to be deleted within 7 days: 1; not fully stored: 1.\n    {file}\n" in done.stdout
-    assert f'write `"cleanupPeriodDays": 99999` into {home / "settings.json"}' in done.stdout
+    assert f'put `"cleanupPeriodDays": 99999` into {home / "settings.json"}' in done.stdout
 
 
 # --- optimize --------------------------------------------------------------------------------------------------------
