@@ -50,6 +50,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "pond.cli.optimize",
         "Bring the lake's indexes up to date, put small files together and delete old versions.",
     ),
+    "mcp": (
+        "pond.cli.mcp",
+        "Answer a coding client over MCP on standard streams; `pond mcp install` registers pond with clients.",
+    ),
     "serve": ("pond.cli.serve", "Answer requests over HTTP: search, get, list, ingest and more."),
     "namespace": ("pond.cli.namespace", "Create and list the namespaces that a server keeps apart."),
     "export": ("pond.cli.export", "Write sessions with their children to a compact archive, for `pond import`."),
@@ -147,14 +151,18 @@ def _dispatch(arguments: list[str]) -> int:
     if verb not in VERBS:
         _complain("pond: usage: unknown command ", f"`{verb}`; see `pond --help`")
         return 2
+    if arguments == ["mcp"]:  # a client waits for the answer, and not for long
+        from pond.transports.mcp.stdio import serve
+
+        serve()
     home, help = VERBS[verb]
     module = importlib.import_module(home)
+    if rest and rest[0] in getattr(module, "commands", ()):
+        command = module.commands[rest[0]]
+        return _run(command, f"pond {verb} {rest[0]}", command.__doc__, rest[1:])
     if hasattr(module, "run"):
         ordered = module.ordered(rest) if hasattr(module, "ordered") else rest
         return _run(module.run, f"pond {verb}", help, ordered)
-    if rest and rest[0] in module.commands:
-        command = module.commands[rest[0]]
-        return _run(command, f"pond {verb} {rest[0]}", command.__doc__, rest[1:])
     listing = "\n".join(f"  {name}  {(f.__doc__ or '').splitlines()[0]}" for name, f in module.commands.items())
     (sys.stdout if "--help" in rest else sys.stderr).write(f"Usage: pond {verb} COMMAND [ARGUMENTS]\n\n{listing}\n")
     return 0 if "--help" in rest else 2

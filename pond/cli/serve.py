@@ -48,8 +48,17 @@ def run(
     with_sync: Annotated[
         bool, typer.Option("--with-sync", help="Keep the lake up to date with this machine's clients meanwhile.")
     ] = False,
+    transport: Annotated[
+        str, typer.Option("--transport", metavar="http|stdio", help="stdio: MCP on standard streams, as `pond mcp`.")
+    ] = "http",
     lake: Lake = None,
 ) -> int:
+    if transport == "stdio":
+        from pond.transports.mcp.stdio import serve
+
+        serve(lake)
+    if transport != "http":
+        raise UsageError(Diagnostic("usage", f"unknown transport `{transport}`", help="one of http, stdio"))
     become(Role.SERVER)
     flags = {"lake": lake, "serve.host": host, "serve.port": port, "serve.token_file": token_file}
     settings = load(flags)

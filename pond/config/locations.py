@@ -58,6 +58,15 @@ def server_socket(settings: Settings, environ: Mapping[str, str]) -> Path | None
     return place if len(os.fsencode(place)) < _LONGEST_SOCKET else None
 
 
+def exports_of(settings: Settings, environ: Mapping[str, str]) -> Path | None:
+    """Return where queries of one lake and namespace leave files; None where there is no home to keep a cache in."""
+    import xxhash
+
+    base = _base(environ, "XDG_CACHE_HOME", ".cache")
+    name = xxhash.xxh3_64_hexdigest(repr([settings.lake, settings.namespace]).encode())
+    return base and base / "pond" / "exports" / name
+
+
 def default_models(environ: Mapping[str, str]) -> str:
     """Return where models lie if nothing else is said."""
     directory = _base(environ, "XDG_DATA_HOME", ".local/share")
