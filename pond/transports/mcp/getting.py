@@ -31,10 +31,10 @@ def work(service: Service, given: Arguments, asking: Asking) -> Work:
 
 
 def _told(service: Service, given: Arguments, asking: Asking, few: bool = False) -> Told:
-    notes = [*given.notes, *([_SHORTER] if few else [])]
+    notes = [_SHORTER] if few else []
     session, message = given.text("session_id"), given.text("message_id")
     if session is None and message is None:
-        return _sessions(service, asking, notes)
+        return _sessions(service, asking, _every(given, notes))
     max_bytes = given.number("max_bytes", offered.GET_BYTES)
     request: GetRequest = {"protocol_version": PROTOCOL, "limit": _FEW if few else given.number("limit", _USUAL)}
     if asking.namespace is not None:
@@ -59,14 +59,18 @@ def _session(service: Service, given: Arguments, request: GetRequest, notes: lis
     request |= {"response_mode": mode, "session_from": "end" if from_end else "start"}
     response = cast(JsonObject, get(service, request))
     around = _around(service, response["messages"], request)
-    return Told(session_page(response, around, from_end, notes, max_bytes))
+    return Told(session_page(response, around, from_end, _every(given, notes), max_bytes))
 
 
 def _message(service: Service, given: Arguments, request: GetRequest, notes: list[str], max_bytes: int) -> Told:
     response = cast(JsonObject, get(service, request))
     near = [*response["before"], *response["after"]]
     around = _around(service, [response["message"]], request, near)
-    return Told(message_page(response, around, given.number("offset", 0), notes, max_bytes))
+    return Told(message_page(response, around, given.number("offset", 0), _every(given, notes), max_bytes))
+
+
+def _every(given: Arguments, notes: list[str]) -> list[str]:
+    return list(dict.fromkeys([*given.notes, *notes]))
 
 
 def _around(

@@ -39,7 +39,7 @@ def work(service: Service, given: Arguments, asking: Asking) -> Work:
 
 
 def _told(service: Service, given: Arguments, asking: Asking, few: int | None = None) -> Told:
-    notes = list(given.notes)
+    notes: list[str] = []
     request = _request(service, given, asking, notes)
     if few is not None:
         request["limit"] = min(request.get("limit", few), few)
@@ -50,7 +50,8 @@ def _told(service: Service, given: Arguments, asking: Asking, few: int | None = 
         notes.append(f"note: searched by words alone: {label(response['notice'], 300)}")
     totals = messages_in(service, [each["session_id"] for each in response["sessions"]], asking.namespace)
     max_bytes = given.number("max_bytes", offered.SEARCH_BYTES)
-    return Told(transcript(response, totals, found.cursor_after, dict.fromkeys(notes), max_bytes))
+    every = dict.fromkeys([*given.notes, *notes])
+    return Told(transcript(response, totals, found.cursor_after, every, max_bytes))
 
 
 def _request(service: Service, given: Arguments, asking: Asking, notes: list[str]) -> SearchRequest:

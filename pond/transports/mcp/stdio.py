@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pond.config.settings import Settings
 
 _PARSE_ERROR, _INVALID_REQUEST, _NOT_FOUND = -32700, -32600, -32601
+_INTERNAL = -32016
 _NEEDS_MORE = ("tools/call", "resources/read", "prompts/get")
 REPLAYED = "pond-handshake"  # the id of the handshake that the SDK is told about
 
@@ -29,11 +30,15 @@ def serve(lake: str | None = None, environ: Mapping[str, str] = os.environ) -> N
         signal.signal(number, _end)
     requests, answers = _own_streams()
     try:
-        first = _shake_hands(requests, answers, _meaning(lake, environ))
-        if first is not None:
-            from pond.transports.mcp.takeover import take_over
-
-            take_over(first, requests, answers, lake, environ)
+        greeting, handshake = [b""], Handshake(_meaning(lake, environ))
+        while (first := _shake_hands(requests, answers, handshake, greeting)) is not None:
+            try:
+                from pond.transports.mcp.takeover import take_over
+            except Exception as error:  # an installation with something missing
+                _refuse(answers, first[-1], error)
+            else:
+                take_over(first, requests, answers, lake, environ)
+                break
     except OSError:
         pass  # the client is gone
     _end()
@@ -76,9 +81,10 @@ def settings(lake: str | None) -> Settings:
     return load({"lake": lake})
 
 
-def _shake_hands(requests: BinaryIO, answers: BinaryIO, meaning: bool) -> list[bytes] | None:
+def _shake_hands(
+    requests: BinaryIO, answers: BinaryIO, handshake: Handshake, greeting: list[bytes]
+) -> list[bytes] | None:  # fmt: skip
     """Answer until something needs more; return it, after what the SDK has to know. None where the client has left."""
-    handshake, greeting = Handshake(meaning), b""
     for line in requests:
         request = _parsed(line)
         if isinstance(request, int):
@@ -87,13 +93,20 @@ def _shake_hands(requests: BinaryIO, answers: BinaryIO, meaning: bool) -> list[b
         if request is None or "id" not in request or "method" not in request:
             continue  # a notification, or an answer to nothing
         if request["method"] == "initialize":
-            greeting = line
+            greeting[:] = [line]
         if request["method"] in _NEEDS_MORE:
-            return [*([] if is_modern(request) else _replayed(greeting)), line]
+            return [*([] if is_modern(request) else _replayed(greeting[0])), line]
         found = handshake.answer(request)
         outcome: dict[str, Any] = {"error": _error(_NOT_FOUND)} if found is None else {"result": found}
         _write(answers, {"jsonrpc": "2.0", "id": request["id"], **outcome})
     return None
+
+
+def _refuse(answers: BinaryIO, line: bytes, error: Exception) -> None:
+    what = f"internal: pond cannot load what it needs ({type(error).__name__}: {error}); install it again"
+    data = {"pond_code": "internal", "retryable": False}
+    refusal = {"code": _INTERNAL, "message": what, "data": data}
+    _write(answers, {"jsonrpc": "2.0", "id": json.loads(line)["id"], "error": refusal})
 
 
 def _parsed(line: bytes) -> dict[str, Any] | int | None:
