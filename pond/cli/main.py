@@ -54,6 +54,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "pond.cli.mcp",
         "Answer a coding client over MCP on standard streams; `pond mcp install` registers pond with clients.",
     ),
+    "skill": ("pond.cli.skill", "Tell clients when to use pond: one SKILL.md in the folders that they read."),
     "serve": ("pond.cli.serve", "Answer requests over HTTP: search, get, list, ingest and more."),
     "namespace": ("pond.cli.namespace", "Create and list the namespaces that a server keeps apart."),
     "export": ("pond.cli.export", "Write sessions with their children to a compact archive, for `pond import`."),

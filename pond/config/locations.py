@@ -58,6 +58,14 @@ def server_socket(settings: Settings, environ: Mapping[str, str]) -> Path | None
     return place if len(os.fsencode(place)) < _LONGEST_SOCKET else None
 
 
+def state_folder(environ: Mapping[str, str]) -> Path:
+    """Return where pond notes what it did to other programs' files."""
+    directory = _base(environ, "XDG_STATE_HOME", ".local/state")
+    if directory is None:
+        raise no_home("notes of what was registered")
+    return directory / "pond"
+
+
 def exports_of(settings: Settings, environ: Mapping[str, str]) -> Path | None:
     """Return where queries of one lake and namespace leave files; None where there is no home to keep a cache in."""
     import xxhash

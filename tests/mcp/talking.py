@@ -27,7 +27,8 @@ class Refused(Exception):
 
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__(error["message"])
-        self.code, self.message, self.data = error["code"], error["message"], error.get("data")
+        self.code, self.message = error["code"], error["message"]
+        self.data: Any = error.get("data")
 
 
 class Talk:
@@ -93,12 +94,11 @@ def variables(lake: Path, **more: str) -> dict[str, str]:
 
 
 def start(
-    lake: Path, words: Sequence[str] = ("mcp",), stderr: int = subprocess.PIPE, **more: str
+    lake: Path, words: Sequence[str] = ("mcp",), **more: str
 ) -> subprocess.Popen[bytes]:  # fmt: skip
     """Start a server."""
-    return subprocess.Popen(
-        [*POND, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=variables(lake, **more)
-    )
+    pipe = subprocess.PIPE
+    return subprocess.Popen([*POND, *words], stdin=pipe, stdout=pipe, stderr=pipe, env=variables(lake, **more))
 
 
 @contextmanager
@@ -132,9 +132,9 @@ def conversation(id: str, turns: int, text: str = "the lamp of turn {n}", **fact
         events += invented.said(id, f"{id}-p{n}", text.format(n=n), at=2 * n)
         answer = invented.message(id, f"{id}-a{n}", "assistant", at=2 * n)
         events += [answer, invented.part(answer, 0, "text", text=f"answer {n}")]
-        call = {"name": "Look", "call_id": f"call{n}", "params": {"n": n}, "provider_executed": False}
+        call: Any = {"name": "Look", "call_id": f"call{n}", "params": {"n": n}, "provider_executed": False}
         events += [invented.part(answer, 1, "tool_call", **call)]
         result = invented.message(id, f"{id}-r{n}", "tool", at=2 * n + 1)
-        came = {"name": "Look", "call_id": f"call{n}", "is_failure": n % 3 == 2, "result": f"seen {n}"}
+        came: Any = {"name": "Look", "call_id": f"call{n}", "is_failure": n % 3 == 2, "result": f"seen {n}"}
         events += [result, invented.part(result, 0, "tool_result", **came)]
     return events

@@ -66,7 +66,7 @@ def test_the_static_answers_are_those_of_the_sdk(lake: Path, modern: bool) -> No
     static = Handshake(meaning=False)
     methods = ["tools/list", "resources/list", "resources/templates/list", "prompts/list"]
     params: dict[str, Any] = {"_meta": MODERN} if modern else {}
-    requests = [{"method": method, "params": params} for method in methods]
+    requests: list[dict[str, Any]] = [{"method": method, "params": params} for method in methods]
     requests.append(
         {"method": "server/discover", "params": params} if modern else {"method": "initialize", "params": GREETING}
     )
