@@ -1,4 +1,4 @@
-"""The clients that pond is the memory of: how each is pointed at a model of ours, asked, and what it calls pond's tool."""
+"""The clients that pond is the memory of: how each is set up and asked, and what it calls pond's tool."""
 
 import json
 from collections.abc import Callable, Mapping
