@@ -7,7 +7,6 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -143,7 +142,8 @@ def test_a_client_that_never_reads_standard_error_is_answered(lake: Path, tmp_pa
     script = tmp_path / "sitecustomize.py"
     script.write_text(
         "import sys\nclass Broken:\n    def find_spec(self, name, *more):\n"
-        "        if name == 'pond.sessions.lake': raise ZeroDivisionError('x' * 5000)\nsys.meta_path.insert(0, Broken())\n"
+        "        if name == 'pond.sessions.lake': raise ZeroDivisionError('x' * 5000)\n"
+        "sys.meta_path.insert(0, Broken())\n"
     )
     with talking(lake, PYTHONPATH=f"{tmp_path}:{ROOT}") as talk:
         talk.greet()
@@ -158,10 +158,10 @@ def test_a_client_that_never_reads_standard_error_is_answered(lake: Path, tmp_pa
 
 
 @pytest.fixture
-def growing(tmp_path: Path) -> Iterator[Path]:
+def growing(tmp_path: Path) -> Path:
     place = tmp_path / "lake"
     store(place, conversation("oak", 5))
-    yield place
+    return place
 
 
 def test_two_servers_and_a_sync_on_one_lake(growing: Path) -> None:
