@@ -67,7 +67,7 @@ def main() -> int:
         lake = Path(folder) / "lake"
         store(lake, conversation("oak", 3))
         environment: dict[str, Any] = variables(lake, PATH=f"{node}{os.pathsep}{os.environ['PATH']}")
-        wrong = _inspected(prefix, [*_started(Path(folder))], environment)
+        wrong = _inspected(prefix, [_started(lake)], environment)
         with serving(lake) as server:
             url = f"http://127.0.0.1:{server.port}/mcp"
             wrong += _inspected(prefix, [url, "--transport", "http"], environment)
@@ -76,12 +76,12 @@ def main() -> int:
     return int(bool(wrong or failed))
 
 
-def _started(folder: Path) -> list[str]:
-    """Return a program of one word: the inspector takes words with hyphens for its own options."""
-    script = folder / "pond-mcp"
-    script.write_text(f"#!/bin/sh\nexec {' '.join(POND)} mcp\n")
+def _started(lake: Path) -> str:
+    """Return a program of one word: the inspector passes no variables on, and takes words with hyphens for its own."""
+    script = lake.parent / "pond-mcp"
+    script.write_text(f"#!/bin/sh\nPYTHONPATH='{ROOT}' POND_LAKE='{lake}' exec {' '.join(POND)} mcp\n")
     script.chmod(0o755)
-    return [str(script)]
+    return str(script)
 
 
 if __name__ == "__main__":
