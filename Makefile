@@ -14,7 +14,7 @@ step = @printf '%-12s' '$(1)'; \
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check-format check-lint check-types check-layers check-generated check-schemas check-golden \
-  check-tests generate publish format bench bench-search bench-serve against soak fuzz stories torture mutate clients model lock clean
+  check-tests generate publish format bench bench-search bench-serve against soak fuzz stories torture mutate clients conformance model lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,16 @@ found = json.load(urllib.request.urlopen(asked))
 print(json.dumps(found["hits"][:1], indent=2))
 endef
 export ASK
+
+# A search over MCP, as a coding client would send it.
+define CALL
+import json, subprocess
+call = {"name": "pond_search", "arguments": {"query": "watering tray 7", "limit": 1}}
+line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).encode()
+answer = json.loads(subprocess.run(["pond", "mcp"], input=line, capture_output=True, check=True).stdout)
+print(answer["result"]["content"][0]["text"])
+endef
+export CALL
 
 demo: $(READY) ## Store the bundled sessions in a scratch lake, search and restore them, take one to another client, serve it
 	@set -e; PATH="$(CURDIR)/$(BIN):$$PATH"; out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; \
@@ -48,7 +58,8 @@ demo: $(READY) ## Store the bundled sessions in a scratch lake, search and resto
 	  trap 'kill $$server; wait $$server || true; rm -rf "$$out"' EXIT; \
 	  while [ ! -s serving ] && kill -0 $$server; do sleep 0.1; done; cat serving; \
 	  echo '$$ POST /v1/search {"protocol_version": 1, "query": "which plant needs water"}'; \
-	  python -c "$$ASK" "$$(sed 's/.* //' serving)/v1/search"
+	  python -c "$$ASK" "$$(sed 's/.* //' serving)/v1/search"; echo; \
+	  echo '$$ pond mcp  # as a coding client starts it: tools/call pond_search'; python -c "$$CALL"
 
 test: check-format check-lint check-types check-layers check-generated check-schemas check-golden check-tests ## Check everything, as CI does
 
@@ -121,9 +132,13 @@ torture: $(READY) ## Kill writers at hundreds of points, crowd and spoil the lak
 mutate: $(READY) ## Flip single rules of the mappings and see whether a test notices (long)
 	@$(BIN)/python -m tests.mutation
 
-# docs/clients.md has the table; ARGS=--write-docs renews it.
-clients: $(READY) ## Let the real clients resume what pond wrote; fetches them once (minutes)
+# docs/clients.md and docs/mcp.md have the tables; ARGS=--write-docs renews them.
+clients: $(READY) ## Let the real clients resume what pond wrote and use pond as their memory; fetches them once (minutes)
 	@$(BIN)/python -m tests.clients --install $(ARGS)
+	@$(BIN)/python -m tests.clients.memory --install $(if $(findstring --write-docs,$(ARGS)),--write-docs)
+
+conformance: $(READY) ## Run the official MCP inspector and conformance suite against pond; fetches them once
+	@$(BIN)/python -m tests.mcp.conformance
 
 model: $(MODEL) ## Fetch the model that the tests embed with (17 MB), and those that search is measured with (220 MB)
 	$(call step,models,$(BIN)/python -m tests.embed.fetch --all)

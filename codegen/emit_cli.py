@@ -13,7 +13,7 @@ PAGE = REFERENCE / "cli.md"
 
 # The text must not depend on the terminal, the locale or the colours of whoever generates it.
 _FIXED = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT)}
-_HAS_COMMANDS = re.compile(r"Usage: pond(?: \S+)* COMMAND ")
+_HAS_COMMANDS = re.compile(r"Usage: pond(?: \S+)* \[?COMMAND\b")
 _LISTED = re.compile(r"  (?P<name>[a-z][a-z-]*)  +[A-Z]")
 
 

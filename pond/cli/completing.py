@@ -62,11 +62,11 @@ def _of_line(before: list[str], current: str) -> Iterable[Candidate]:
     if verb not in VERBS:
         return []
     module = importlib.import_module(VERBS[verb].module)
-    if hasattr(module, "run"):
-        return _of_command(module.run, words, current)
-    if not words:
-        return [(name, (each.__doc__ or "").splitlines()[0]) for name, each in module.commands.items()]
-    return _of_command(module.commands[words[0]], words[1:], current) if words[0] in module.commands else []
+    commands = getattr(module, "commands", {})
+    if words and words[0] in commands:
+        return _of_command(commands[words[0]], words[1:], current)
+    named = [] if words else [(name, (each.__doc__ or "").splitlines()[0]) for name, each in commands.items()]
+    return [*named, *(_of_command(module.run, words, current) if hasattr(module, "run") else ())]
 
 
 def _of_command(function: Callable[..., Any], words: list[str], current: str) -> Iterable[Candidate]:

@@ -32,12 +32,14 @@ def of_group(verb: str, commands: dict[str, Callable[..., Any]]) -> None:
     """Print the commands that a command has of its own."""
     say(f"Usage: pond {verb} COMMAND [ARGUMENTS]")
     _paragraph(VERBS[verb].help)
-    _section("Commands", [(name, (each.__doc__ or "").splitlines()[0]) for name, each in commands.items()])
+    _commands(commands)
     say(f"\n`pond {verb} COMMAND --help` explains a command and shows examples.")
 
 
-def of_command(function: Callable[..., Any], name: str, about: str) -> None:
-    """Print how a command is used: arguments, options and examples."""
+def of_command(
+    function: Callable[..., Any], name: str, about: str, commands: dict[str, Callable[..., Any]] | None = None
+) -> None:  # fmt: skip
+    """Print how a command is used: arguments, options and examples, and the commands that it has of its own."""
     from pond.cli.declared import parameters
 
     declared = parameters(function)
@@ -45,12 +47,17 @@ def of_command(function: Callable[..., Any], name: str, about: str) -> None:
     options = [each for each in declared if each.flags]
     needed = "".join(f" {each.flags[-1]} {each.metavar}" for each in options if each.required)
     words = "".join(f" {_optional(each.metavar, each.required)}" for each in arguments)
-    say(f"Usage: {name} [OPTIONS]{needed}{words}")
+    say(f"Usage: {name} [OPTIONS]{needed}{words}{' [COMMAND]' if commands else ''}")
     _paragraph(about)
+    _commands(commands or {})
     _section("Arguments", [(each.metavar.strip("[].…"), each.help) for each in arguments])
     _section("Options", [(_spelled(each.flags, each.metavar), each.help + _default(each.default)) for each in options])
     _section("Options of every command", EVERYWHERE)
     _section("Examples", EXAMPLES.get(name.removeprefix("pond "), ()), wide=True)
+
+
+def _commands(commands: dict[str, Callable[..., Any]]) -> None:
+    _section("Commands", [(name, (each.__doc__ or "").splitlines()[0]) for name, each in commands.items()])
 
 
 def _optional(metavar: str, required: bool) -> str:

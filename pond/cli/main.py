@@ -121,17 +121,22 @@ def _verb(verb: str, rest: list[str]) -> int:
         known = [name for name in (*VERBS, "--version", "--help") if name.startswith("-") == verb.startswith("-")]
         what = "option" if verb.startswith("-") else "command"
         raise _unknown(f"unknown {what} `{verb}`", verb, known, "`pond --help` lists the commands")
+    if verb == "mcp" and not rest:  # a client waits for the answer, and not for long
+        from pond.transports.mcp.stdio import serve
+
+        serve()
     home, _, help = VERBS[verb]
     module = importlib.import_module(home)
-    if hasattr(module, "run"):
-        return _run(module.run, f"pond {verb}", help, rest, getattr(module, "ordered", list))
+    commands = getattr(module, "commands", {})
     # What stands before the command of a command is no value of one of its options.
     name = next((word for word in rest if not word.startswith("-")), None)
-    if name is not None and name in module.commands:
+    if name is not None and name in commands:
         rest.remove(name)
-        command = module.commands[name]
+        command = commands[name]
         return _run(command, f"pond {verb} {name}", command.__doc__ or "", rest, list)
-    return _group(verb, module.commands, name, rest)
+    if hasattr(module, "run"):
+        return _run(module.run, f"pond {verb}", help, rest, getattr(module, "ordered", list), commands)
+    return _group(verb, commands, name, rest)
 
 
 def _group(verb: str, commands: dict[str, Callable[..., int]], name: str | None, rest: list[str]) -> int:
@@ -155,8 +160,13 @@ def _unknown(what: str, typed: str, known: Iterable[str], help: str) -> Exceptio
 
 
 def _run(
-    function: Callable[..., int], name: str, help: str, words: list[str], ordered: Callable[[list[str]], list[str]]
-) -> int:  # fmt: skip
+    function: Callable[..., int],
+    name: str,
+    help: str,
+    words: list[str],
+    ordered: Callable[[list[str]], list[str]],
+    commands: dict[str, Callable[..., int]] | None = None,
+) -> int:
     from pond.cli.hints import begin
     from pond.cli.quick import options_of, parse
     from pond.cli.show import refuse
@@ -168,7 +178,7 @@ def _run(
     if manners.current.help:
         from pond.cli import helping
 
-        helping.of_command(function, name, help)
+        helping.of_command(function, name, help, commands)
         return 0
     own = ordered(own)
     values = parse(function, own)

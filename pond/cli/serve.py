@@ -52,8 +52,17 @@ def run(
     with_sync: Annotated[
         bool, typer.Option("--with-sync", help="Also sync this machine's clients all the time.")
     ] = False,
+    transport: Annotated[
+        str, typer.Option("--transport", metavar="http|stdio", help="stdio: MCP on standard streams, as `pond mcp`.")
+    ] = "http",
     lake: Lake = None,
 ) -> int:
+    if transport == "stdio":
+        from pond.transports.mcp.stdio import serve
+
+        serve(lake)
+    if transport != "http":
+        raise UsageError(Diagnostic("usage", f"unknown transport `{transport}`", help="one of http, stdio"))
     become(Role.SERVER)
     flags = {"lake": lake, "serve.host": host, "serve.port": port, "serve.token_file": token_file}
     settings = load(flags)

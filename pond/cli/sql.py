@@ -142,7 +142,7 @@ def _cell(value: object) -> str:
 
 
 def _all(service: Service, text: str, output: str, limit: int | None, out: BinaryIO | None) -> int:
-    from pond.cli.exports import WRITERS
+    from pond.operations.sql_formats import WRITERS
 
     result = Result(service, text, rows=limit)
     onward = json_out() if output == "ndjson" else sys.stdout.buffer

@@ -25,11 +25,11 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
     """Return the line where each key and each table first stands; `text` must be valid TOML."""
     found: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
-    for line, statement in _statements(text):
+    for line, statement in statements(text):
         # One statement is TOML on its own, so the parser itself says which keys it sets.
         values = tomllib.loads(statement)
         if statement.lstrip().startswith("["):
-            table = _heading(values)
+            table = heading(values)
             for depth in range(len(table)):  # `[a.b]` opens `a` too
                 found.setdefault(table[: depth + 1], line)
         else:
@@ -38,7 +38,7 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
     return found
 
 
-def _statements(text: str) -> Iterator[tuple[int, str]]:
+def statements(text: str) -> Iterator[tuple[int, str]]:
     """Cut the text where a line ends outside of brackets; yield each piece with the number of its first line."""
     line = first = 1
     begin = depth = 0
@@ -51,7 +51,7 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
     yield first, text[begin:]
 
 
-def _heading(values: Mapping[str, Any]) -> tuple[str, ...]:
+def heading(values: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the path that `[a.b]` or `[[a.b]]` opens."""
     path: tuple[str, ...] = ()
     while values:

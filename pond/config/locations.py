@@ -66,6 +66,23 @@ def state_file(lake: str, environ: Mapping[str, str]) -> Path | None:
     return directory and directory / "pond" / f"sync-{xxhash.xxh3_64_hexdigest(lake.encode())}.json"
 
 
+def state_folder(environ: Mapping[str, str]) -> Path:
+    """Return where pond notes what it did to other programs' files."""
+    directory = _base(environ, "XDG_STATE_HOME", ".local/state")
+    if directory is None:
+        raise no_home("notes of what was registered")
+    return directory / "pond"
+
+
+def exports_of(settings: Settings, environ: Mapping[str, str]) -> Path | None:
+    """Return where queries of one lake and namespace leave files; None where there is no home to keep a cache in."""
+    import xxhash
+
+    base = _base(environ, "XDG_CACHE_HOME", ".cache")
+    name = xxhash.xxh3_64_hexdigest(repr([settings.lake, settings.namespace]).encode())
+    return base and base / "pond" / "exports" / name
+
+
 def default_models(environ: Mapping[str, str]) -> str:
     """Return where models lie if nothing else is said."""
     directory = _base(environ, "XDG_DATA_HOME", ".local/share")

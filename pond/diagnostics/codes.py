@@ -750,6 +750,23 @@ CODES: dict[str, Code] = dict(
             "Set `HOME`, or name the location with `--lake`, `POND_LAKE` or `POND_CONFIG`.",
             "a service that runs without HOME, as a user without an account",
         ),
+        # mcp-: pond and the clients that it is registered with
+        _code(
+            "mcp-file",
+            "error",
+            "A client's file cannot be read, or cannot be edited in place.",
+            "It holds settings of somebody else: what pond does not understand it leaves as it is.",
+            "Mend the file, or add pond by hand; `docs/mcp.md` has the lines for each client.",
+            "a settings.json that is cut off in the middle",
+        ),
+        _code(
+            "mcp-silent",
+            "error",
+            "What was registered does not answer.",
+            "Clients go on without a server that does not answer, most of them without a word.",
+            "Run the command that the message names; for an address, see that `pond serve` runs there.",
+            "`pond mcp install --http URL` without a server at that address",
+        ),
         # foreign-: a session on its way to another client
         _code(
             "foreign-no-client",

@@ -58,7 +58,7 @@ def recent(store: Store, wanted: ListingFilter) -> JsonObject:
     active = {id: _newest(family, times, known) for id, family in families.items()}
     fitting = sorted((id for id in active if _in_time(active[id], wanted)), key=lambda id: _age(active[id], id))
     shown = fitting[: wanted.limit]
-    said = _said(store, shown)
+    said = said_in(store, shown)
     facts = [{"messages": said.get(id, 0), "children": len(children.get(id, ()))} for id in shown]
     short = short_ids(map(from_stored, known), map(from_stored, shown))
     listed = [row | more for row, more in zip(_described(store, shown, active), facts, strict=True)]
@@ -74,7 +74,7 @@ def children_of(store: Store, session_id: str) -> list[JsonObject]:
         return []
     below = read.rows(store, SESSIONS, ["parent_session_id"], predicate.one_of("parent_session_id", sorted(known)))
     counts = Counter(below["parent_session_id"].to_pylist())
-    times, said = _times(store, set(known)), _said(store, list(known))
+    times, said = _times(store, set(known)), said_in(store, list(known))
     active = {id: _newest({id}, times, known) for id in known}
     shown = sorted(known, key=lambda id: (known[id]["created_at"] is None, known[id]["created_at"] or 0, id))
     facts = [{"messages": said.get(id, 0), "children": counts[id]} for id in shown]
@@ -133,8 +133,8 @@ def _times(store: Store, ids: set[str]) -> dict[str, int | None]:
     return dict(zip(table["session_id"].to_pylist(), table["timestamp_max"].cast("int64").to_pylist(), strict=True))
 
 
-def _said(store: Store, ids: list[str]) -> dict[str, int]:
-    """Return how many messages of each session person or model said; those without any are left out."""
+def said_in(store: Store, ids: list[str]) -> dict[str, int]:
+    """Return how many messages of each session, ids as stored, person or model said; without any it is left out."""
     if not ids:
         return {}
     rows = read.rows(store, MESSAGES, ["session_id"], predicate.all_of(_of(ids), CONVERSATION))

@@ -32,6 +32,26 @@ _DIGITS = 4
 
 def search(service: Service, request: SearchRequest) -> SearchResponse:
     """Return the sessions and messages that match best, and how to go on."""
+    return answered(service, request).response
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a search, and where in all that matches it stands."""
+
+    request: SearchRequest
+    response: SearchResponse
+    place: Place
+
+    def cursor_after(self, sessions: int) -> str | None:
+        """Return how to go on after so many of its sessions; None where nothing follows them."""
+        follow = len(self.response["sessions"]) - sessions + self.response["sessions_remaining"]
+        begin = self.place.begin + sessions
+        return _cursor(self.request, replace(self.place, begin=begin)) if follow > 0 else None
+
+
+def answered(service: Service, request: SearchRequest, *, by_meaning: bool = True) -> Answer:
+    """Return the answer to a search; without `by_meaning` it goes by words alone."""
     from pond.search.candidates import Wanted
     from pond.search.engine import search as run
     from pond.search.filters import filter_of
@@ -50,7 +70,7 @@ def search(service: Service, request: SearchRequest) -> SearchResponse:
     explain = request.get("explain", False)
     # A session is stored after its messages: what is pinned first is complete in what is pinned later.
     sessions, ledger = read.Pinned(store, SESSIONS, place.sessions), read.Pinned(store, LEDGER, place.ledger)
-    meaning, notice = meaning_of(service, store, request, query)
+    meaning, notice = meaning_of(service, store, request, query) if by_meaning else (None, None)
     found = run(
         store, query.words, wanted, rarity.of(store, ledger), place.messages, meaning=meaning, explain=explain
     )  # fmt: skip
@@ -64,7 +84,7 @@ def search(service: Service, request: SearchRequest) -> SearchResponse:
         response["notice"] = notice
     if explain:
         response["explanation"] = _explanation(found, where, response)
-    return cast("SearchResponse", response)
+    return Answer(request, cast("SearchResponse", response), place)
 
 
 def _of_stored(sessions: Pinned, results: list[Result]) -> list[Result]:

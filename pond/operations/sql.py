@@ -19,13 +19,28 @@ _ROOM = 4 << 20  # bytes of a response, about: single values may be megabytes lo
 
 def sql(service: Service, request: SqlRequest) -> SqlResponse:
     """Return the first rows of a query, and how to go on."""
-    from pond.operations.sql_values import plain
-
-    result = Result(service, request["query"], request.get("namespace"), request.get("limit", LIMIT), _ROOM)
+    result = begun(service, request)
     rows: list[JsonObject] = []
     for batch in result:
-        columns = [plain(column) for column in batch.columns]
-        rows += [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
+        rows += rows_of(batch)
+    return response_of(result, rows)
+
+
+def begun(service: Service, request: SqlRequest) -> Result:
+    """Begin a query and return its rows to come, as many as a response holds."""
+    return Result(service, request["query"], request.get("namespace"), request.get("limit", LIMIT), _ROOM)
+
+
+def rows_of(batch: pa.RecordBatch) -> list[JsonObject]:
+    """Return rows as JSON values."""
+    from pond.operations.sql_values import plain
+
+    columns = [plain(column) for column in batch.columns]
+    return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def response_of(result: Result, rows: list[JsonObject]) -> SqlResponse:
+    """Return the rows of a query that have come, and how to go on."""
     response: JsonObject = {
         "columns": [{"name": field.name, "type": str(field.type)} for field in result.schema],
         "rows": rows,

@@ -80,9 +80,13 @@ def previews(service: Service, request: EraseRequest) -> list[Preview]:
 def erase(service: Service, request: EraseRequest, watch: Watch = unwatched) -> Erased:
     """Remove sessions for good, and keep later syncs from bringing them back."""
     from pond.lake import erase as lake
+    from pond.operations import exports
 
     store, meant = service.reading(request.namespace), families(service, request)
-    return lake.erase(store, meant, alone=request.alone, tell=lambda what: watch(Progress(what)))
+    try:
+        return lake.erase(store, meant, alone=request.alone, tell=lambda what: watch(Progress(what)))
+    finally:
+        exports.forget(service, request.namespace)  # they may hold what was erased
 
 
 def forget_erased(service: Service, request: EraseRequest) -> int:

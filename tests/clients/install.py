@@ -31,6 +31,13 @@ CLAUDE = Package("claude", "@anthropic-ai/claude-code", "2.1.325", "@anthropic-a
 CODEX = Package("codex", "@openai/codex", "0.166.0", "@openai/codex-*/vendor/*/bin/codex")
 NODE = Package("node", _node_package(), "24.21.0", "node-*/bin/node")
 PACKAGES = (NODE, CLAUDE, CODEX)
+# Those that pond is the memory of, beside the two that resume sessions.
+OPENCODE = Package("opencode", "opencode-ai", "1.18.33", "opencode-*/bin/opencode")
+GEMINI = Package("gemini", "@google/gemini-cli", "0.61.0", ".bin/gemini")
+COPILOT = Package("copilot", "@github/copilot", "1.0.102", "@github/copilot-*/copilot")
+QWEN = Package("qwen", "@qwen-code/qwen-code", "0.24.4", ".bin/qwen")
+KILO = Package("kilo", "@kilocode/cli", "7.7.7", "@kilocode/cli-*/bin/kilo")
+REMEMBERING = (*PACKAGES, OPENCODE, GEMINI, COPILOT, QWEN, KILO)
 
 
 class NotInstalled(Exception):
@@ -63,10 +70,10 @@ def installed_version(prefix: Path, package: Package) -> str | None:
     return str(version)
 
 
-def install(prefix: Path) -> list[str]:
+def install(prefix: Path, packages: tuple[Package, ...] = PACKAGES) -> list[str]:
     """Bring every package to its pinned version; return a line for each that was fetched."""
     lines = []
-    for package in PACKAGES:
+    for package in packages:
         if installed_version(prefix, package) != package.version or not _has_program(prefix, package):
             _fetch(prefix, package)
             lines.append(f"installed {package.name} {package.version}")

@@ -18,7 +18,7 @@ _SET_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41  # SIOCSIFFLAGS; IFF_UP | IFF_RUNNING
 TIMEOUT = 180.0
 
 
-def isolate(words: list[str]) -> bool:
+def isolate(words: list[str], module: str = "tests.clients") -> bool:
     """Start this program again with loopback as its only network; tell, in the run that goes on, whether that is so."""
     state = os.environ.get(_MARK)
     if state == "1":
@@ -29,7 +29,7 @@ def isolate(words: list[str]) -> bool:
     if prefix is not None:
         os.environ[_MARK] = "1"
         sys.stdout.flush()
-        os.execvp(prefix[0], [*prefix, sys.executable, "-m", "tests.clients", *words])
+        os.execvp(prefix[0], [*prefix, sys.executable, "-m", module, *words])
     return False
 
 

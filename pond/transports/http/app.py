@@ -27,6 +27,7 @@ from pond.transports.http.guard import Admission, Guard, Log
 from pond.transports.http.metrics import CONTENT_TYPE, Metrics
 from pond.transports.http.routes import OPERATIONS, PRIVATE, Route
 from pond.transports.http.streaming import Readers
+from pond.transports.mcp.http import Mcp
 
 THREADS = 8  # that answer requests; Lance has threads of its own
 
@@ -53,18 +54,22 @@ class Application:
             self._path("/v1/events", "GET", self._events),
             self._path("/v1/blobs/{sha256}", "GET", self._blob),
         ]
+        self._mcp = Mcp(service, log)
+        paths.append(Path("/mcp", self._mcp))
         handlers: Any = {HTTPException: self._not_routed}
         routed = Starlette(routes=paths, exception_handlers=handlers)
         self.asgi: ASGIApp = Guard(routed, admission, self._metrics, log)
 
     def close(self) -> None:
         """Wait for what is being answered, and let go of what is open."""
+        self._mcp.close()
         self._threads.shutdown()
         self._service.close()
 
     def stopping(self) -> None:
         """Hear that the server stops: nobody waits for what would not end by itself."""
         self._readers.stop()
+        self._mcp.stop()
 
     def tidy(self) -> None:
         """Do what is to be done now and then."""

@@ -31,6 +31,7 @@ async def index(_: Request) -> Response:
         "version": __version__,
         "protocol_versions": [PROTOCOL],
         "operations": {path: sorted(map(str.upper, methods)) for path, methods in document()["paths"].items()},
+        "mcp": "/mcp",
         "docs": "/docs",
         "openapi": "/openapi.json",
         "health": "/healthz",
