@@ -97,7 +97,8 @@ def comments(source: str) -> Iterator[tuple[int, str]]:
             node
         ):
             first = node.body[0]
-            assert isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+            assert isinstance(first, ast.Expr)
+            assert isinstance(first.value, ast.Constant)
             yield first.lineno, str(first.value.value)
 
 
