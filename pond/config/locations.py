@@ -1,4 +1,4 @@
-"""Where the configuration, the lake and the pods lie, by the XDG base directories."""
+"""Where the configuration, the lake and the pods are, by the XDG base directories."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ NAMED_FILE: Final = "POND_CONFIG"
 """The variable that names another configuration file than the usual one."""
 
 
-_LONGEST_SOCKET: Final = 104  # bytes of a socket file's path that every system takes
+_LONGEST_SOCKET: Final = 104  # bytes of a socket file's path that every system accepts
 
 
 def home(environ: Mapping[str, str]) -> Path | None:
-    """Return the home directory, or None where nothing says which it is."""
+    """Return the home directory, or None if it is unknown."""
     found = Path(environ.get("HOME") or os.path.expanduser("~"))
     return found if found.is_absolute() else None
 
 
 def config_file(environ: Mapping[str, str]) -> Path | None:
-    """Return where the configuration is looked for; None where there is no home to look in."""
+    """Return where pond looks for the configuration; None if there is no home directory."""
     if named := environ.get(NAMED_FILE):
         below = home(environ) if named.startswith("~/") else None
         return below / named[2:] if below else Path(named)
@@ -35,7 +35,7 @@ def config_file(environ: Mapping[str, str]) -> Path | None:
 
 
 def default_lake(environ: Mapping[str, str]) -> str:
-    """Return where the lake lies if nothing else is said."""
+    """Return the default place of the lake."""
     directory = _base(environ, "XDG_DATA_HOME", ".local/share")
     if directory is None:
         raise no_home("lake")
@@ -43,7 +43,7 @@ def default_lake(environ: Mapping[str, str]) -> str:
 
 
 def server_socket(settings: Settings, environ: Mapping[str, str]) -> Path | None:
-    """Return the socket file on which a server of these settings, of this user and of this version listens."""
+    """Return the socket file of a server with these settings, this user and this version."""
     import xxhash
 
     from pond._version import __version__
@@ -59,7 +59,7 @@ def server_socket(settings: Settings, environ: Mapping[str, str]) -> Path | None
 
 
 def default_models(environ: Mapping[str, str]) -> str:
-    """Return where models lie if nothing else is said."""
+    """Return the default place of the models."""
     directory = _base(environ, "XDG_DATA_HOME", ".local/share")
     if directory is None:
         raise no_home("models")
@@ -67,7 +67,7 @@ def default_models(environ: Mapping[str, str]) -> str:
 
 
 def default_pods(environ: Mapping[str, str]) -> str:
-    """Return where the records of pods lie if nothing else is said."""
+    """Return the default place of the records of pods."""
     directory = _base(environ, "XDG_DATA_HOME", ".local/share")
     if directory is None:
         raise no_home("pods")
@@ -75,14 +75,14 @@ def default_pods(environ: Mapping[str, str]) -> str:
 
 
 def no_home(what: str) -> UsageError:
-    """Return the refusal for something that would lie in a home directory that is not known."""
+    """Return the refusal for something that would be in an unknown home directory."""
     help = "set `HOME`, or name the place itself: `--lake`, `POND_LAKE`, `POND_PODS_ROOT`, `POND_CONFIG`"
     return UsageError(Diagnostic("config-no-home", f"no home directory is known, so none for the {what}", help=help))
 
 
 def _base(environ: Mapping[str, str], variable: str, in_home: str) -> Path | None:
     value = environ.get(variable, "")
-    if os.path.isabs(value):  # the XDG specification: a relative path is to be ignored
+    if os.path.isabs(value):  # the XDG specification says to ignore a relative path
         return Path(value)
     found = home(environ)
     return found and found / in_home

@@ -1,4 +1,4 @@
-"""An interrupt, wherever it is: what is raised while a class is made, or while something else fails, gets wrapped."""
+"""Finds an interrupt in any exception: one raised while a class is made, or while another error is handled, is wrapped."""
 
 from __future__ import annotations
 

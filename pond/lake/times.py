@@ -1,4 +1,4 @@
-"""Times as people give them: a date, an instant, or how long ago."""
+"""Times as people type them: a date, an instant, or how long ago."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def instant(text: str, now: datetime) -> int:
-    """Return the microseconds from 1970 to the time meant; one without a zone is in UTC, as everything pond shows."""
+    """Return the microseconds from 1970 to the time meant; without a zone it is in UTC, like everything pond shows."""
     try:
         if ago := _AGO.fullmatch(text):
             meant = now - timedelta(**{_UNITS[ago["unit"]]: int(ago["count"])})

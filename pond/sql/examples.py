@@ -1,4 +1,4 @@
-"""Queries to begin with. `pond sql --schema` prints them, the page about SQL has them, and the tests run them."""
+"""Queries to start with. `pond sql --schema` prints them, the page about SQL has them, and the tests run them."""
 
 from __future__ import annotations
 
