@@ -1,4 +1,4 @@
-"""Finds an interrupt in any exception: one raised while a class is made, or while another error is handled, is wrapped."""
+"""Finds an interrupt in any exception: it may be wrapped, if raised while a class is made or another error handled."""
 
 from __future__ import annotations
 

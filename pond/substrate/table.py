@@ -21,7 +21,7 @@ _PACKED = {
 
 
 def key(name: str, position: int) -> pa.Field:
-    """Return a column of the primary key, which identifies rows for merge-insert (lance-table-creation-unenforced-pk)."""
+    """Return a key column, by which merge-insert identifies rows (lance-table-creation-unenforced-pk)."""
     return pa.field(name, pa.string(), nullable=False, metadata={KEY: str(position)})
 
 

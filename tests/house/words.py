@@ -33,7 +33,7 @@ BANNED = {
     r"\bbe it\b": "even if it is",
     r"\bin earnest\b": "for real work",
     r"\b(?:hold|holds|held|holding) (?:\w+ ){0,4}against\b": "compare with",
-    r"\bone (?:JSONL? )?(?:file|function|rule|record|folder|line|table) a \w+": "one … per …",
+    r"\bone (?:JSONL? )?(?:file|function|rule|record|folder|line|table) a (?!second\b)\w+": "one … per …",
     r"\bwhoever\b": "anyone who, or: the reader, the caller",
     r"\bkept for people only\b": "is shown to you, not sent to the model",
     r"\b(?:nobody|nothing|none) (?:\w+ ){0,2}but that\b": "but",
