@@ -59,7 +59,7 @@ def _blocks(page: Path, info: str) -> list[str]:
 
 
 def _quoted(page: Path) -> list[str]:
-    """Return what stands in single backticks outside fenced blocks."""
+    """Return what is in single backticks outside fenced blocks."""
     return _CODE.findall(_FENCE.sub("", _text(page)))
 
 
@@ -253,7 +253,7 @@ def test_paths_on_a_page_exist(page: Path) -> None:
 
 
 def _foretold(path: str) -> bool:
-    """Tell whether a path lies in a client folder that a page invents to explain something (`adapters/parley/…`)."""
+    """Tell whether a path is in a client folder that a page invents to explain something (`adapters/parley/…`)."""
     first, *rest = path.split("/")
     return first in ("adapters", "golden") and bool(rest) and rest[0] == "parley"
 

@@ -49,7 +49,7 @@ def main() -> int:
     parser.add_argument("--share", type=float, default=1.0, help="do this share of the points only")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    warnings.filterwarnings("ignore", "lance is not fork-safe")  # only commands are forked here, and they begin anew
+    warnings.filterwarnings("ignore", "lance is not fork-safe")  # only commands are forked here, and they start fresh
     harm: list[str] = []
     with tempfile.TemporaryDirectory(prefix="pond-torture-") as directory:
         sources = logs(Path(directory) / "logs")
