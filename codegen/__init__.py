@@ -1,1 +1,1 @@
-"""Write everything that follows from the schemas and the maps: types, published schemas, reference, compiled maps."""
+"""Write everything generated from the schemas and the maps: types, published schemas, reference, compiled maps."""

@@ -11,7 +11,7 @@ from codegen.output import MARK, REFERENCE, ROOT
 
 PAGE = REFERENCE / "cli.md"
 
-# The text must not depend on the terminal, the locale or the colours of whoever generates it.
+# The text must not depend on the terminal, locale or colours of the machine that generates it.
 _FIXED = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT)}
 _HAS_COMMANDS = re.compile(r"Usage: pond(?: \S+)* \[?COMMAND\b")
 _LISTED = re.compile(r"  (?P<name>[a-z][a-z-]*)  +[A-Z]")
@@ -35,7 +35,7 @@ def targets() -> dict[Path, str]:
 
 
 def _commands(words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield every command below `words` with its help, found by reading the help itself."""
+    """Yield every command under `words` with its help, found by reading the help itself."""
     text = _help(words)
     yield words, text
     if _HAS_COMMANDS.match(text):
@@ -45,7 +45,7 @@ def _commands(words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _help(words: tuple[str, ...]) -> str:
-    # A process of its own: the generator may not import the command line, and a person sees what a process prints.
+    # A separate process: the generator may not import the command line, and a person sees what a process prints.
     command = [sys.executable, "-m", "pond.cli.main", *words, "--help"]
     environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"} | _FIXED
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment, cwd=ROOT)

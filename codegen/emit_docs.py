@@ -83,7 +83,7 @@ def errors_page(codes: Mapping[str, Code]) -> str:
 
 
 def failures_page(failures: Iterable[Failure], reasons: Mapping[str, str]) -> str:
-    """Return the page on what a request can be answered with instead of a response."""
+    """Return the page on errors that can answer a request."""
     lines = [
         f"<!-- {MARK} from pond/diagnostics/failures.py; do not edit. -->",
         "",
@@ -171,7 +171,7 @@ def _object(definition: ObjectType) -> Iterator[str]:
 
 
 def _examples(name: str) -> list[Any]:
-    """Return the right examples of a type, the one with the most to show first."""
+    """Return the valid examples of a type, the most complete one first."""
     files = sorted(file for file in (ROOT / EXAMPLES / name).glob("*.json") if not file.name.startswith("bad-"))
     if not files:
         raise FileNotFoundError(f"{EXAMPLES / name} has no example")

@@ -1,4 +1,4 @@
-"""Emit the index page of what is published: one page, which needs nothing from elsewhere."""
+"""Emit the index page of the published schemas: one page that loads nothing from elsewhere."""
 
 import re
 from collections.abc import Iterator

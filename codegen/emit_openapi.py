@@ -93,7 +93,7 @@ def _parameters(route: Route, table: Routes, bundle: Mapping[str, Any]) -> Itera
 
 
 def _parameter(field: Field, body: Mapping[str, Any], model: Model) -> dict[str, Any]:
-    """Return a field of a request as a parameter: a header where every request has it, else part of the query."""
+    """Return a field of a request as a parameter: a header if every request has it, otherwise part of the query."""
     schema = {key: value for key, value in body.items() if key != "description"}
     found = {
         "name": ENVELOPE.get(field.name, field.name),
@@ -107,7 +107,7 @@ def _parameter(field: Field, body: Mapping[str, Any], model: Model) -> dict[str,
 
 
 def _is_plain(field: Field, model: Model) -> bool:
-    """Return whether a value can stand in a query as it is; any other stands there as JSON."""
+    """Return whether a value can be written plainly in a query; any other is written as JSON."""
     match field.type:
         case ListOf() | MapOf():
             return False
@@ -120,7 +120,7 @@ def _is_plain(field: Field, model: Model) -> bool:
 def _component(name: str, body: Mapping[str, Any], model: Model) -> Any:
     definition = model[name]
     if isinstance(definition, UnionType):
-        # Without a mapping, OpenAPI takes the values of the discriminator for names of types.
+        # Without a mapping, OpenAPI would take the discriminator's values for type names.
         mapping = {tag: _COMPONENTS + each for each in definition.members for tag in tags_of(model, definition, each)}
         body = {**body, "discriminator": {"propertyName": definition.discriminator, "mapping": mapping}}
     return _local(body)

@@ -11,7 +11,7 @@ from codegen.output import BUNDLE, MARK, ROOT
 CANONICAL = Path("schema/canonical.schema.json")
 WIRE = Path("schema/wire.schema.json")
 PODS = Path("schema/pods.schema.json")
-TAGS_OF = "x-tags-of"  # an enumeration of what tells the members of a union apart, which are listed there alone
+TAGS_OF = "x-tags-of"  # an enumeration of the values that distinguish the members of a union; only the union lists them
 
 
 def targets() -> dict[Path, str]:
@@ -23,7 +23,7 @@ def targets() -> dict[Path, str]:
 
 
 def version_folder() -> Path:
-    """Return the folder of everything that is published of this major version, which the `$id` of the wire names."""
+    """Return the folder of everything published for this major version, which the `$id` of the wire names."""
     return BUNDLE / f"v{_load(WIRE)['$id'].rpartition(':')[2]}"
 
 
@@ -33,7 +33,7 @@ def canonical_bundle() -> Json:
 
 
 def wire_bundle() -> Json:
-    """Return the wire schema with the definitions of the others beside its own, every reference local."""
+    """Return the wire schema with the definitions of the others included and every reference local."""
     canonical, wire, pods = _load(CANONICAL), _load(WIRE), _load(PODS)
     definitions: dict[str, Any] = {}
     for schema in (canonical, wire, pods):
@@ -53,7 +53,7 @@ def wire_bundle() -> Json:
 
 
 def _tags(union: Json, definitions: Json) -> Iterator[Json]:
-    """Yield the values that tell the members of a union apart, as those of an enumeration."""
+    """Yield the values that distinguish the members of a union, as values of an enumeration."""
     for member in union["oneOf"]:
         name = member["$ref"].removeprefix(REF_PREFIX)
         tag = definitions[name]["properties"][union["discriminator"]["propertyName"]]

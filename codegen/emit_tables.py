@@ -1,4 +1,4 @@
-"""Emit what the schema says of events as plain data, for roads on which pydantic would cost too much."""
+"""Emit the schema of events as plain data, for code in which pydantic would cost too much."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -78,7 +78,7 @@ def _tag(variant: ObjectType, discriminator: str) -> str:
 
 
 def _own(variant: ObjectType) -> Iterator[Field]:
-    """Yield the fields of an event: in a stream the Parts of a message follow it, so `content` holds none."""
+    """Yield the fields of an event: in a stream the Parts of a message follow it, so it has no `content`."""
     return (field for field in variant.fields if not isinstance(field.type, ListOf))
 
 
@@ -124,7 +124,7 @@ def _values(model: Model, name: str) -> tuple[str, ...]:
 
 
 def _names(model: Model, wanted: Callable[[Field], bool]) -> tuple[str, ...]:
-    """Return the names of the fields that are `wanted`; such a name means the same in every type that has it."""
+    """Return the names of the fields that are `wanted`; such a name means the same in every type."""
     found: dict[str, bool] = {}
     for variant in model.variants("Event"):
         for field in _own(variant):

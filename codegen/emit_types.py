@@ -1,4 +1,4 @@
-"""Emit the types: pydantic ones that validate, and shapes of the same values that cost nothing at run time."""
+"""Emit the types: pydantic ones that validate, and plain shapes of the same values that cost nothing at run time."""
 
 import json
 import tempfile
@@ -12,8 +12,8 @@ from codegen.output import MARK
 TYPES = Path("pond/model/_generated.py")
 SHAPES = Path("pond/types.py")
 
-# Chosen so that no definition is lost on the way: branded ids and enumerations stay named, unions stay discriminated,
-# and an absent field stays absent instead of becoming null. docs/decisions/0002-canonical-schema.md has the reasons.
+# Chosen so that no definition is lost: branded ids and enumerations stay named, unions stay discriminated, and an
+# absent field stays absent instead of becoming null. docs/decisions/0002-canonical-schema.md has the reasons.
 _FLAGS = (
     "--input-file-type=jsonschema",
     "--target-python-version=3.11",

@@ -56,7 +56,7 @@ def _declaration(definition: Definition, *, grows: bool) -> Iterator[str]:
         case ObjectType():
             yield f"export interface {name} {{"
             yield from _fields(definition)
-            # A reader ignores fields it does not know. Who writes such a value may add some of their own.
+            # A reader ignores fields it does not know. A writer of such a value may add its own.
             if definition.open and grows:
                 yield "  [key: string]: unknown;"
             yield "}"

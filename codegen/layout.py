@@ -1,12 +1,12 @@
-"""Generated Python, laid out as the rest of the code is."""
+"""Generated Python, formatted like the rest of the code."""
 
 import subprocess
 import sys
 
 
 def laid_out(text: str) -> str:
-    """Return the text of a module with its imports sorted and its lines laid out."""
-    # `--isolated`: the result depends on the pinned version of ruff only, not on who calls from where.
+    """Return the text of a module with sorted imports and formatted lines."""
+    # `--isolated`: the result depends only on the pinned version of ruff, not on the caller or the directory.
     base = ("--isolated", "--line-length=120", "--target-version=py311")
     first_party = 'lint.isort.known-first-party=["pond"]'
     sorted_imports = run("ruff", "check", *base, "--select=I", f"--config={first_party}", "--fix", "-", stdin=text)
@@ -14,7 +14,7 @@ def laid_out(text: str) -> str:
 
 
 def run(module: str, *arguments: str, stdin: str | None = None) -> str:
-    """Return what a Python program prints; raise RuntimeError with its complaint where it fails."""
+    """Return what a Python program prints; raise RuntimeError with its error output if it fails."""
     done = subprocess.run(
         [sys.executable, "-m", module, *arguments], input=stdin, capture_output=True, text=True, encoding="utf-8"
     )

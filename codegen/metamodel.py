@@ -1,7 +1,7 @@
 """JSON Schema, read into a small typed model.
 
-The reader accepts the subset of JSON Schema that schema/ is written in and nothing else. What it cannot express it
-refuses, with the place: an emitter then never meets a keyword that it would silently ignore.
+The reader accepts only the subset of JSON Schema that schema/ is written in. It refuses everything else, with the
+place, so that no emitter can silently ignore a keyword.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ REF_PREFIX = "#/$defs/"
 
 _PRIMITIVES = ("string", "integer", "number", "boolean")
 _LIMITS = ("minLength", "pattern", "minimum", "maximum")
-SUMMARY, SEARCH = "x-summary", "x-search"  # what a Part's field is to who reads or searches; validators pass them over
+SUMMARY, SEARCH = "x-summary", "x-search"  # what a Part's field means to readers and search; validators ignore them
 _SUMMARIES = ("name", "call_id", "media_type", "size", "bytes")
 
 
@@ -69,7 +69,7 @@ TypeExpr: TypeAlias = Ref | Primitive | Const | ListOf | MapOf
 
 @dataclass(frozen=True)
 class Field:
-    """One property of an object; of a Part's also what it is in a summary, and its place in the searched text."""
+    """One property of an object; for a Part also its role in a summary and its place in the searched text."""
 
     name: str
     type: TypeExpr
@@ -97,7 +97,7 @@ class ObjectType:
 
 @dataclass(frozen=True)
 class UnionType:
-    """One of several definitions, told apart by the value of `discriminator`."""
+    """One of several definitions; the value of `discriminator` says which."""
 
     name: str
     description: str
@@ -124,7 +124,7 @@ class EnumType:
 
 @dataclass(frozen=True)
 class ScalarType:
-    """A scalar under a name of its own, such as a branded id."""
+    """A scalar with its own name, such as a branded id."""
 
     name: str
     description: str
@@ -133,7 +133,7 @@ class ScalarType:
 
 @dataclass(frozen=True)
 class OneOrMoreType:
-    """One value of a definition, or a non-empty array of such."""
+    """One value of a definition, or a non-empty array of them."""
 
     name: str
     description: str
@@ -142,7 +142,7 @@ class OneOrMoreType:
 
 @dataclass(frozen=True)
 class AnyType:
-    """Any JSON value, under a name of its own."""
+    """Any JSON value, with its own name."""
 
     name: str
     description: str
@@ -164,7 +164,7 @@ class Model:
         return next(each for each in self.definitions if each.name == name)
 
     def variants(self, name: str) -> Iterator[ObjectType]:
-        """Yield the objects a definition may turn out to be: itself, or the members of a union, nested ones too."""
+        """Yield the objects that a definition can be: itself, or the members of a union, including nested ones."""
         match self[name]:
             case ObjectType() as found:
                 yield found
@@ -335,7 +335,7 @@ def _names_in(type_: TypeExpr) -> Iterator[str]:
 
 
 def reachable(model: Model, names: Iterable[str]) -> set[str]:
-    """Return the names of the definitions and of everything they are made of."""
+    """Return the names of the definitions and of everything they consist of."""
     found: set[str] = set()
     open_ = list(names)
     while open_:
@@ -347,7 +347,7 @@ def reachable(model: Model, names: Iterable[str]) -> set[str]:
 
 
 def _check_unions(model: Model) -> None:
-    """Every member of a union carries the discriminator as a required constant, and no two members share a value."""
+    """Every member of a union has the discriminator as a required constant, and no two members share a value."""
     for union in model.definitions:
         if isinstance(union, UnionType):
             at = REF_PREFIX + union.name
@@ -360,7 +360,7 @@ def _check_unions(model: Model) -> None:
 
 
 def tags_of(model: Model, union: UnionType, member: str) -> list[str]:
-    """Return the values by which a union tells one of its members from the others."""
+    """Return the values that distinguish one member of a union from the others."""
     tags = []
     for variant in model.variants(member):
         field = variant.field(union.discriminator)

@@ -1,4 +1,4 @@
-"""The routes of the HTTP interface, read from schema/routes.json and held against the types they name."""
+"""The routes of the HTTP interface, read from schema/routes.json and checked against the types they name."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ ENVELOPE = {"protocol_version": "X-Pond-Protocol-Version", "namespace": "X-Pond-
 
 @dataclass(frozen=True)
 class Route:
-    """One route; `request` and `response` name types, `media` says what else a response is made of."""
+    """One route; `request` and `response` name types, `media` says what else a response consists of."""
 
     operation: str
     method: str

@@ -10,7 +10,7 @@
 Importing this loads nothing else and changes nothing in the process; each name is loaded when it is first used.
 """
 
-TYPE_CHECKING = False  # for type checkers, who take it for true; `typing` takes longer to import than all of this
+TYPE_CHECKING = False  # for type checkers, which assume True; importing `typing` would take longer than all of this
 if TYPE_CHECKING:
     from pond._version import __version__ as __version__
     from pond.api.files import Conversion as Conversion
@@ -56,7 +56,7 @@ _HOMES = {
 __all__ = list(_HOMES)
 
 
-if not TYPE_CHECKING:  # a checker would take any name for one of these
+if not TYPE_CHECKING:  # otherwise a type checker would accept any name
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:

@@ -1,4 +1,4 @@
-"""Reads a folder of files as the working tree has it, or as a git revision has it."""
+"""Reads a folder of files from the working tree or from a git revision."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Snapshot: TypeAlias = dict[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A directory inside a git working tree that holds the folder asked for."""
+    """A directory inside a git working tree that holds the requested folder."""
 
     home: Path
     prefix: str  # of `home` inside the repository: empty, or ending with a slash
@@ -40,7 +40,7 @@ def find_checkout(start: Path, folder: str) -> Checkout | None:
 
 
 def read_revision(checkout: Checkout, revision: str) -> Snapshot:
-    """Return the files of the folder as `revision` has them; none where it has no such folder."""
+    """Return the files of the folder in `revision`; none if it has no such folder."""
     tree = _tree(checkout, revision)
     folder = f"{checkout.prefix}{checkout.folder}/"
     listing = _must(checkout, revision, "ls-tree", "-r", "-z", "--full-tree", tree, "--", folder)
@@ -53,13 +53,13 @@ def read_revision(checkout: Checkout, revision: str) -> Snapshot:
 
 
 def read_folder(folder: Path) -> Snapshot:
-    """Return the files of a folder as they are on disk; raise OSError where one cannot be read."""
+    """Return the files of a folder on disk; raise OSError if one cannot be read."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def _tree(checkout: Checkout, revision: str) -> str:
-    # With `--verify` git takes one revision and nothing else, so that no option can be passed for one.
+    # With `--verify` git accepts one revision and nothing else, so that no option can be passed as one.
     done = _git(checkout.home, "rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
     if done.returncode == 0:
         return done.stdout.decode().strip()
@@ -98,7 +98,7 @@ def _must(checkout: Checkout, revision: str, *words: str, given: bytes = b"") ->
 def _git(directory: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     command = ["git", "-C", str(directory), *words]
     try:
-        # C: the reason git gives is passed on, in the language of the rest.
+        # C: the reason that git gives is passed on, in English like the rest.
         return subprocess.run(command, input=given, capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"})
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()

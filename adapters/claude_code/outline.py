@@ -1,4 +1,4 @@
-"""What Claude Code's log says between the lines: rewinds, summaries, titles, sidechains; and where relatives lie."""
+"""How to understand Claude Code's log: rewinds, summaries, titles, sidechains; and where related sessions are."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .compiled import Block, Kind
 from .queue import KIND, LABEL, queued, queues
 
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary", "agent-name": "agentName"}
-_NOTED = (*_TITLES, "last-prompt", KIND)  # a tuple compares; what is no text cannot be looked up
+_NOTED = (*_TITLES, "last-prompt", KIND)  # a tuple compares anything; a set needs hashable values
 _NOWHERE = object()
 
 
 class ClaudeCodeOutline(Outline):
-    """`parentUuid` makes the log a tree: a prompt that hangs on an earlier row takes back what came after that row."""
+    """`parentUuid` makes the log a tree: a prompt whose parent is an earlier row takes back what came after it."""
 
     inner = "attachment"
     queue = LABEL
@@ -33,23 +33,23 @@ class ClaudeCodeOutline(Outline):
         self.name = text_of(session["options"], "source", "beside", "{stem}.meta.json", "description") or name
         self.kind = text_of(session["options"], "source", "beside", "{stem}.meta.json", "agentType") or ""
         self._turn_of: dict[int, int] = {}  # record -> the turn it belongs to
-        self._before: list[int] = [0]  # turn -> the turn it hangs on; turn 0 is the root
+        self._before: list[int] = [0]  # turn -> its parent turn; turn 0 is the root
         self._live = [0]  # the turns from the root to the last prompt
-        self._depth = {0: 0}  # of each of them in that list
+        self._depth = {0: 0}  # their depth in that list
         self._threads: dict[int, str] = {}  # sidechain record -> the first record of its chain
         self._begun = self.spawned
         self._kept: list[str] = []
         self._kept_first = False
-        self._leaf: object = None  # where the client says it goes on, if nothing follows
+        self._leaf: object = None  # where the client continues if nothing follows
 
     def notices(self, record: JsonObject) -> bool:
-        return "parentUuid" in record or record.get("type") in _NOTED  # prompts hang on carried records too
+        return "parentUuid" in record or record.get("type") in _NOTED  # carried records can be parents of prompts too
 
     def overhears(self, record: JsonObject, message_id: str) -> bool:
         if self.branch is None or record.get("isSidechain") is True or record.get("type") in _NOTED:
-            return False  # no branch: perhaps nothing was looked at yet
+            return False  # no branch: perhaps no record was seen yet
         self.thread = None
-        self._turn_of[hash(message_id)] = self._live[-1]  # all that `look` would find in it
+        self._turn_of[hash(message_id)] = self._live[-1]  # this is all that `look` would find in it
         return True
 
     def look(self, record: Record) -> Note | None:
@@ -105,18 +105,18 @@ class ClaudeCodeOutline(Outline):
         return text_of(residue, _TITLES.get(str(residue.get("type")), ""))
 
     def finish(self) -> Rewound | None:
-        # Written last, such a row says where the client goes on, whatever came before it.
+        # If it comes last, such a row says where the client continues, whatever came before it.
         return self._go_back(self._leaf, str(self._leaf), "") if type(self._leaf) is str else None
 
     def _go_back(self, parent: object, message_id: str, time: str) -> Rewound | None:
-        """Make the turn of `parent` the last live one; return what that takes back, and what it brings back."""
+        """Make the turn of `parent` the last live one; return what this takes back and what it brings back."""
         wanted = self._live[-1]
         if parent is None:
             wanted = 0
-        elif type(parent) is str:  # what is no text names nothing
+        elif type(parent) is str:  # only text can name a record
             wanted = self._turn_of.get(hash(parent), wanted)
         older: list[int] = []
-        while wanted not in self._depth:  # a branch that was left before
+        while wanted not in self._depth:  # a branch that was abandoned earlier
             older.append(wanted)
             wanted = self._before[wanted]
         taken_back = len(self._live) - 1 - self._depth[wanted]
@@ -134,7 +134,7 @@ class ClaudeCodeOutline(Outline):
     def _chain(self, uuid: str | None, turns: frozenset[int]) -> list[str]:
         """Return the records from one of these turns up to `uuid`, as their parents chain them."""
         found: list[str] = []
-        seen: set[str] = set()  # records can hang on each other in a circle
+        seen: set[str] = set()  # parents can form a circle
         while self.recall is not None and uuid is not None and self._turn_of.get(hash(uuid)) in turns:
             if uuid in seen:
                 break
@@ -156,7 +156,7 @@ class ClaudeCodeOutline(Outline):
             thread = self._threads.get(hash(text_of(record.residue, "parentUuid")), record.id)
             self._threads[hash(record.id)] = thread
             return thread
-        self.spawned = True  # it begins with one: the whole file is a subagent's
+        self.spawned = True  # the file begins with one: it belongs to a subagent
         return None
 
 
@@ -166,7 +166,7 @@ def children(path: Path, session_id: str) -> list[Path]:
 
 
 def beginning(path: Path, session_id: str) -> Path | None:
-    """Return the file of another session: forks hold their whole history, so nobody asks."""
+    """Return the file of another session: forks hold their whole history, so there is none."""
     return None
 
 

@@ -11,7 +11,7 @@ from pond.portable.queue import Queued
 from .compiled import Kind
 
 KIND = "queue-operation"
-LABEL = Kind.queue_operation_content  # of the rows that hold the prompt itself
+LABEL = Kind.queue_operation_content  # the label of rows that hold the prompt itself
 _MOVES = {"dequeue": Queued("leaves"), "remove": Queued("leaves"), "popAll": Queued("taken back")}
 _COMMAND = re.compile(r"\s*/[\w:.-]+(?!\S)")  # a path has more slashes
 
@@ -22,8 +22,8 @@ def queues(label: str, residue: JsonObject) -> bool:
 
 
 def queued(residue: JsonObject, text: str) -> Queued:
-    """Tell what becomes of the prompt of a record that `queues`."""
-    # Whether it was sent in the midst of a turn or as the next makes no difference.
+    """Return what happens to the prompt of a record that `queues`."""
+    # Whether it was sent during a turn or as the next one makes no difference.
     operation = residue.get("operation")
     moved = _MOVES.get(operation) if type(operation) is str else None
     return moved or Queued("enters", _COMMAND.match(text) is not None)

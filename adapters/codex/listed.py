@@ -1,7 +1,7 @@
-"""What the client's list of sessions says of one: the names that a person gave it.
+"""What the client's list of sessions says about one of them: the names that a person gave it.
 
-`session_index.jsonl` lies in the client's home, beside the folders of rollouts. A line is added whenever a person names
-a session; the last one counts. No rollout holds the name.
+`session_index.jsonl` is in the client's home, beside the folders of rollouts. A line is added whenever a person names a
+session, and the last one counts. No rollout holds the name.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pond.model.json_text import JsonObject, NotJson, decode_unproved, encode
 
 FILE = "session_index.jsonl"
 _FOLDERS = ("sessions", "archived_sessions")
-_ID = 36  # letters of a UUID, with which a rollout's name ends
+_ID = 36  # length of a UUID, which ends the name of a rollout
 
 
 def entries(path: Path) -> tuple[JsonObject, ...]:
-    """Return the lines of the list that are about the session of this rollout, each once, in their order."""
-    text = os.path.abspath(path)  # as text: there are stores of many thousand files
+    """Return the lines of the list about the session of this rollout, each once, in order."""
+    text = os.path.abspath(path)  # as text: some stores have many thousand files
     end = max(text.rfind(f"{os.sep}{name}{os.sep}") for name in _FOLDERS)
     if end < 0:
         return ()
@@ -49,7 +49,7 @@ def _listed(path: str, size: int, mtime_ns: int) -> dict[str, tuple[JsonObject, 
 
 
 def _entry(line: bytes) -> JsonObject | None:
-    """Return a line that names a session; the client passes over any other, too."""
+    """Return a line that names a session; like the client, ignore all others."""
     try:
         value = decode_unproved(line.strip(), lambda _: None)
     except NotJson:

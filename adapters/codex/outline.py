@@ -1,4 +1,4 @@
-"""What Codex's log says between the lines: turns taken back, summaries, titles; and where relatives lie."""
+"""How to understand Codex's log: turns taken back, summaries, titles; and where related sessions are."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _SPOKEN = {
     Kind.event_msg_agent_message_unheard: ASSISTANT,
 }  # fmt: skip
 _REVIEW = Kind.event_msg_entered_review_mode_instructions
-_KEPT = 80_000  # characters of prompts that a summary without a history leaves standing: 20,000 tokens
+_KEPT = 80_000  # characters of prompts that a summary without a history keeps: 20,000 tokens
 
 
 class CodexOutline(Outline):
-    """Turns are taken back by an event; a `compacted` row holds the history that goes on, with copies of messages."""
+    """An event takes turns back; a `compacted` row holds the history that continues, with copies of messages."""
 
     renewed = (
         "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions for ",
@@ -40,10 +40,10 @@ class CodexOutline(Outline):
 
     def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
         super().__init__(session, recall)
-        self._ours = False  # pond wrote the file: the event log holds what has no place among the items
+        self._ours = False  # pond wrote the file: the event log holds what does not fit into items
         self._said: dict[int, str] = {}  # who said what -> the Part that says it
-        self._people: list[Said] = []  # the last things people said, as much as the client keeps of them
-        self._size = 0  # of their texts
+        self._people: list[Said] = []  # the last things people said, as much as the client keeps
+        self._size = 0  # total length of their texts
         self._asked: list[int] = []  # user messages in each live turn, as the client counts them
 
     def notices(self, record: JsonObject) -> bool:
@@ -82,7 +82,7 @@ class CodexOutline(Outline):
         return any(type(held) is dict and "encrypted_content" in held for held in options.values())
 
     def _heard(self, record: Record, role: str) -> None:
-        """Remember a message: a summary may keep it, and taking turns back counts it."""
+        """Remember a message: a summary may keep it, and rewinds count it."""
         part_id = self._first_part(record)
         if part_id is None:
             return
@@ -102,7 +102,7 @@ class CodexOutline(Outline):
             self._size -= len(self._people.pop(0).parts[0]["text"])
 
     def _first_part(self, record: Record) -> str | None:
-        """Return the id of the first Part that goes on to a target; None where all of them are made anew there."""
+        """Return the id of the first Part that a target gets; None if the target writes all of them again."""
         for part in record.events[1:]:
             text = part.get("text")
             if type(text) is not str or not text.lstrip().startswith(self.renewed):
@@ -157,7 +157,7 @@ class CodexOutline(Outline):
         return Compact(summary, kept, kept_first=first)
 
     def _taken_back(self, messages: int) -> int:
-        """Return how many turns the client takes back when it counts so many user messages."""
+        """Return how many turns the client takes back for this number of user messages."""
         turns = 0
         while messages > 0 and self._asked:
             messages -= self._asked.pop()
@@ -166,7 +166,7 @@ class CodexOutline(Outline):
 
 
 def _kind_of(payload: object) -> str:
-    """Return the kind of agent that a thread was begun for: a role, or what the client itself began it for."""
+    """Return the kind of agent that a thread was started for: a role, or the client's own purpose."""
     begun = of(payload, "source", "subagent")
     spawned = text_of(payload, "agent_role") or text_of(begun, "thread_spawn", "agent_role")
     return spawned or (begun if type(begun) is str else text_of(begun, "other")) or ""
@@ -185,7 +185,7 @@ _FIRST_ROW = 1 << 16  # bytes: the row that names a parent begins with the ids
 
 def children(path: Path, session_id: str) -> list[Path]:
     """Return the rollouts of the store whose first row names this session as the one that spawned them."""
-    # As the id is spelled there, with its quotes: an id is no part of another.
+    # The id with its quotes, as in the file: an id is never part of another one.
     named = re.compile(rb'"parent_thread_id"\s*:\s*' + re.escape(encode(session_id)))
     others = (other for other in _rollouts(path) if other != path.absolute() and _id_of(other) != session_id)
     return [other for other in others if named.search(first_bytes(other, _FIRST_ROW).partition(b"\n")[0])]
@@ -203,10 +203,10 @@ def _id_of(path: Path) -> str | None:
 
 
 def _rollouts(path: Path) -> Iterator[Path]:
-    """Yield the rollouts of the store that a file lies in, or of its folder where that is no store.
+    """Yield the rollouts of the file's store, or of its folder if that is not a store.
 
-    A store has two folders: what a person archives moves to the other one, and leaves its relatives behind. The client
-    prefers a plain file to the same one compressed.
+    A store has two folders: an archived session moves to the other one without its relatives. The client prefers a
+    plain file to the same file compressed.
     """
     store = next((folder.parent for folder in path.absolute().parents if folder.name in _FOLDERS), None)
     folders = [store / name for name in _FOLDERS] if store is not None else [path.absolute().parent]

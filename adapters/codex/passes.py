@@ -1,7 +1,7 @@
-"""What single Codex rows do not say: whether a tool failed, whether the event log is all there is, who asks.
+"""What a single Codex row does not say: whether a tool failed, whether the event log is all there is, who asks.
 
-The first stands in the text of a tool's output or in a row before it. The others only the rows before can say:
-a fact that depended on later ones would change what a shorter file has given (adapter-integrity-additive-sync).
+The first is in the text of a tool's output or in a row before it. The others depend on earlier rows only: if a fact
+depended on later rows, a longer file would change what a shorter one gave (adapter-integrity-additive-sync).
 """
 
 from __future__ import annotations
@@ -32,34 +32,34 @@ _EVENTS = frozenset(("item_completed", "exec_command_end", "mcp_tool_call_end", 
 _SAID = frozenset(("message", "reasoning"))
 _SPEAKERS = ("user", "assistant")
 _SHOWN = frozenset(("user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content"))
-# The facts there can be; nobody changes them.
+# All possible facts; they are shared and must not be changed.
 _NOTHING: dict[str, Any] = {}
 _FAILURE, _SUCCESS = {"failed": True}, {"failed": False}
 _UNHEARD, _UNATTENDED = {"unheard": True}, {"unattended": True}
 _UNHEARD_UNATTENDED = _UNHEARD | _UNATTENDED
-# Commands that a script starts leave codes nobody asks for. A code waits for an output a few rows away: the last ones
-# are enough, and what is remembered of a session stays small however long it gets.
+# Commands that a script starts leave codes that are never used. A code waits for an output a few rows away, so the last
+# ones are enough, and the memory stays small however long the session gets.
 _MOST_CODES = 128
 _LONGEST_ID = 200
 
 
 class Observer:
-    """Sees the records its mapping has observed, in order, and changes none: so `lower(lift(rs)) == rs` holds."""
+    """Sees the observed records in order and changes none, so `lower(lift(rs)) == rs` holds."""
 
     def __init__(self) -> None:
         self._exit_codes: dict[str, int] = {}  # call id -> exit code seen in the event log
         self._script_code = 0  # worst exit code of the commands a running script started
-        self._heard = False  # words are said in items: the event log repeats them
-        self._unattended: bool | None = None  # the client itself began the thread; None until the file says
+        self._heard = False  # items say the words: the event log only repeats them
+        self._unattended: bool | None = None  # the client itself started the thread; None until the file says
 
     def state(self) -> dict[str, Any]:
-        """Return what is remembered: of a code, whether it is one of failure; in a list, since the order counts."""
+        """Return what is remembered: for each code whether it means failure, as a list, because the order counts."""
         codes = [[call, int(code != 0)] for call, code in self._exit_codes.items()]
         script = int(self._script_code != 0)
         return {"codes": codes, "script": script, "heard": self._heard, "unattended": self._unattended}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` gave."""
+        """Continue from what `state` returned."""
         self._exit_codes = dict(state["codes"])
         self._script_code = state["script"]
         self._heard = state["heard"]
@@ -68,8 +68,8 @@ class Observer:
     def observe(self, record: dict[str, Any]) -> dict[str, Any]:
         """Return the facts about `record`.
 
-        `failed` is one of a tool's output, `unheard` of words nobody has said yet, `unattended` of words that the
-        client writes in a person's place, for a guardian or a reviewer.
+        `failed` is about a tool's output, `unheard` about words that no item has said yet, `unattended` about words
+        that the client writes in place of a person, for a guardian or a reviewer.
         """
         item = record.get("payload")
         if type(item) is not dict:
@@ -80,7 +80,7 @@ class Observer:
                 self._heard = self._heard or _says_items(record, item)
                 if (
                     record.get("type") == "session_meta" and self._unattended is None
-                ):  # others are copied from elsewhere
+                ):  # others are copies from elsewhere
                     self._unattended = _is_unattended(item.get("source"))
                 return _UNATTENDED if self._unattended else _NOTHING
             return _FAILURE if _failed_text(item.get("content")) else _SUCCESS
@@ -127,14 +127,14 @@ class Observer:
 
 
 def _says_items(record: dict[str, Any], item: dict[str, Any]) -> bool:
-    """Tell whether a row is an item with somebody's words, or shows that a session's words are said in items."""
+    """Tell whether a row is an item with somebody's words, or shows that this session says its words in items."""
     if item.get("type") == "reasoning" or item.get("role") in _SPEAKERS:
         return True
-    return record.get("type") == "world_state" or item.get("originator") == WRITER  # of a later client, or of pond
+    return record.get("type") == "world_state" or item.get("originator") == WRITER  # from a later client, or from pond
 
 
 def _is_unattended(source: object) -> bool:
-    """Tell whether the client itself began a thread; what a model asks the agents it spawns is said by somebody."""
+    """Tell whether the client itself started a thread; a model that spawns an agent counts as somebody who asks."""
     subagent = source.get("subagent") if type(source) is dict else None
     return subagent is not None and not (type(subagent) is dict and "thread_spawn" in subagent)
 
@@ -148,14 +148,14 @@ def _mcp_error(detail: dict[str, Any]) -> bool:
 
 
 def _failed_text(output: object) -> bool:
-    """Tell from a tool's printed output whether it failed; text that says nothing of the kind did not."""
+    """Tell from a tool's printed output whether it failed; without any sign of failure it did not."""
     if type(output) is list and output and type(output[0]) is dict:
         output = output[0].get("text")
     if type(output) is not str or output.startswith(_SUCCEEDED):
         return False
     head = output[:_HEAD]
-    if (near := head.find("xit")) >= 0:  # no match starts further before it than `Process exited` does
-        end = head.find("\nOutput:")  # what follows is the tool's own
+    if (near := head.find("xit")) >= 0:  # no match starts earlier before it than `Process exited` does
+        end = head.find("\nOutput:")  # what follows is the tool's own output
         if found := _EXIT.search(head, max(near - 9, 0), end if end >= 0 else _HEAD):
             return int(found[1]) != 0
     if head.startswith('{"output"') or head.startswith('{"metadata"'):
@@ -165,7 +165,7 @@ def _failed_text(output: object) -> bool:
 
 def _json_exit_code(output: str) -> int:
     try:
-        value = orjson.loads(output)  # only a fact is taken from it; the text itself stays as it is
+        value = orjson.loads(output)  # only a fact is read from it; the text itself does not change
     except ValueError:
         return 0
     metadata = value.get("metadata") if type(value) is dict else None

@@ -33,9 +33,9 @@ _NOBODYS = ("source-unrecognised", "source-empty")
 
 
 class Events:
-    """The canonical events of a file, read as they are asked for: each session, its messages, and their parts.
+    """The canonical events of a file, read on demand: each session, its messages, and their parts.
 
-    What is wrong with single records is in `faults` once they are read; the rest still comes.
+    After reading, `faults` has what is wrong with single records; all others are still yielded.
     """
 
     def __init__(self, path: AnyPath, client: str | None = None, project: str | None = None) -> None:
@@ -51,7 +51,7 @@ class Events:
         return list(self._report.faults)
 
     def __iter__(self) -> Iterator[Event]:
-        """Read the file from its start; raise SourceFault where it cannot be read at all."""
+        """Read the file from its start; raise SourceFault if it cannot be read at all."""
         self._report = Report()
         with FoundSource(self.path, str(self.path)).open() as opened:
             source = open_input(opened, self._request, self._report)
@@ -63,12 +63,12 @@ class Events:
 
 
 def read(path: AnyPath, *, client: str | None = None, project: str | None = None) -> Events:
-    """Return the canonical events of a session file; the client is recognised where it is not named."""
+    """Return the canonical events of a session file; the client is detected unless it is named."""
     return Events(path, client, project)
 
 
 def detect(path: AnyPath) -> str | None:
-    """Return the client whose session file this is, `canonical`, or None; raise SourceFault where it cannot be read."""
+    """Return the client that wrote a session file, `canonical`, or None; raise SourceFault if it cannot be read."""
     with FoundSource(Path(path), str(path)).open() as opened:
         try:
             return open_input(opened, ConversionRequest(CANONICAL), Report()).client
@@ -79,7 +79,7 @@ def detect(path: AnyPath) -> str | None:
 
 
 class Conversion:
-    """What a conversion made and what it could not take along."""
+    """What a conversion wrote and what it could not keep."""
 
     def __init__(self, report: Report, data: bytes | None, output: Path | None) -> None:
         self.report: Report = report
@@ -103,7 +103,7 @@ class Conversion:
 
     @property
     def resume(self) -> list[str]:
-        """How to continue with each session in the client it was written for: the command."""
+        """The command that continues each session in the client it was written for."""
         return [each.command for each in self.report.resumes]
 
 
@@ -133,7 +133,7 @@ def convert(
 
 
 def write(events: Iterable[Event], output: AnyPath, *, to: str | None = None) -> Conversion:
-    """Write canonical events as session files below a directory: each session's own client's, or another's."""
+    """Write canonical events as session files in a directory, for each session's own client or another one."""
     target, report = os.path.join(os.fspath(output), ""), Report()
     with tempfile.TemporaryDirectory(prefix="pond-") as folder:
         for client, text in _spooled(events, Path(folder)).items():
@@ -160,6 +160,6 @@ def _spooled(events: Iterable[Event], folder: Path) -> dict[str, Path]:
 def verify(
     *paths: AnyPath, client: str | None = None, project: str | None = None, through_lake: bool = False, seed: int = 0
 ) -> Verified:
-    """Compare session files with what comes back from canonical, or from a scratch lake that they grow into."""
+    """Compare session files with what comes back from canonical, or from a scratch lake into which they grow."""
     steps = 3 if through_lake else None
     return run_verify(VerifyRequest([os.fspath(path) for path in paths], client, project, steps, seed))

@@ -47,15 +47,15 @@ if TYPE_CHECKING:
 
 AnyPath = str | os.PathLike[str]
 Mode = Literal["conversational", "complete", "verbatim"]
-_PAGE = 1000  # messages or sessions asked for at once
+_PAGE = 1000  # messages or sessions requested at once
 _TABLES = ("sessions", "messages", "parts")
 _LEFT_OUT = "data"  # payloads are large, and of little use in a table
 
 
 class Lake:
-    """The sessions of a lake: a directory, or a prefix of an object store. Without a location, the one of the settings.
+    """The sessions of a lake: a directory, or a prefix in an object store. The default is the lake of the settings.
 
-    It may be used by several threads. Nothing is made before something is stored.
+    Several threads may use it. Nothing is created before something is stored.
     """
 
     def __init__(self, location: AnyPath | None = None, *, namespace: str | None = None) -> None:
@@ -69,7 +69,7 @@ class Lake:
         self.close()
 
     def close(self) -> None:
-        """Let go of what is open; the lake can be used again."""
+        """Close what is open; the lake can be used again."""
         self._service.close()
 
     # --- out ---
@@ -82,7 +82,7 @@ class Lake:
         parent: str | None = None,
         children: bool = False,
     ) -> Iterator[SessionSummary]:
-        """Yield the sessions, the most recently active first; children too where they are asked for."""
+        """Yield the sessions, the most recently active first; children too on request."""
         request: ListRequest = {"protocol_version": PROTOCOL, "children": children, "limit": 10_000}
         if client is not None:
             request["source_agent"] = client
@@ -102,7 +102,7 @@ class Lake:
         from_end: bool = False,
         context: int = 0,
     ) -> GetResponse:
-        """Return a page of a session, or a message between its neighbours; the id may be a unique prefix."""
+        """Return a page of a session, or a message with its neighbours; the id may be a unique prefix."""
         found = meant(self._service, id)
         request: GetRequest = {"protocol_version": PROTOCOL, "session_id": found.session_id, "limit": limit}
         if found.message_id is not None:
@@ -124,14 +124,14 @@ class Lake:
             after = page["messages"][-1]["id"]
 
     def stats(self, *, filters: SearchFilters | None = None) -> StatsResponse:
-        """Return what the lake holds, how it stands, and in `activity` what was done; filters narrow the activity."""
+        """Return what the lake holds, its state, and in `activity` what was done; filters narrow the activity."""
         request: StatsRequest = {"protocol_version": PROTOCOL, "activity": True, "filters": filters or {}}
         return run_stats(self._service, request)
 
     def restore(
         self, *sessions: str, output: AnyPath, to: str | None = None, everything: bool = False
     ) -> tuple[list[Restored], Report]:
-        """Write sessions and their descendants as files below a directory; return them, and what happened."""
+        """Write sessions and their descendants as files in a directory; return them, and what happened."""
         from pond.restore.restoring import OWN
 
         request = RestoreRequest(ConversionRequest(OWN if to is None else to), sessions, everything)
@@ -139,7 +139,7 @@ class Lake:
         return list(running.made), running.report
 
     def to_arrow(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return a table (sessions, messages or parts) as Arrow; payloads and embeddings only where they are named."""
+        """Return a table (sessions, messages or parts) as Arrow; payloads and embeddings only if they are named."""
         from pond.sessions.tables import TABLES
         from pond.sessions.vectors import with_vectors
         from pond.substrate import read
@@ -165,9 +165,9 @@ class Lake:
         explain: bool = False,
         like: tuple[str, str] | None = None,
     ) -> SearchResponse:
-        """Return the messages that match best: `hits` flat, and `sessions` with the texts; `cursor` gets the next.
+        """Return the messages that match best: `hits` flat, and `sessions` with the texts; `cursor` gets the next page.
 
-        `like` is a session and a message: what is near to that in meaning is found, with or without words.
+        `like` is a session and a message: it finds messages with a similar meaning, with or without words.
         """
         request: SearchRequest = {"protocol_version": PROTOCOL, "query": query, "limit": limit, "sort": sort}
         request |= {"filters": filters or {}, "explain": explain}
@@ -187,7 +187,7 @@ class Lake:
     # --- in ---
 
     def ingest(self, *paths: AnyPath, client: str | None = None, project: str | None = None) -> Summary:
-        """Store what session files and folders hold and the lake does not."""
+        """Store what is new in session files and folders."""
         inputs = [(os.path.expanduser(os.fspath(path)), client) for path in paths]
         return ingest_files(self._service, Request(inputs, project, processes=1))
 
@@ -196,5 +196,5 @@ class Lake:
         return ingest_events(self._service, IngestEvents(cast("list[JsonObject]", list(events))))
 
     def sync(self, *, archive: AnyPath | None = None) -> Synced:
-        """Take in what the clients of this machine have added, or an archive; then bring the indexes up to date."""
+        """Store what the clients of this machine have added, or an archive; then update the indexes."""
         return sync(self._service, SyncRequest(archive=None if archive is None else Path(archive), processes=1))

@@ -1,4 +1,4 @@
-"""Pods in Python: what a named agent is now, beside what happened, which is in the lake."""
+"""Pods in Python: the current state of a named agent. The lake holds what happened."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Pods:
-    """The pods of this machine; `root` and `lake` are those of the settings where they are not named.
+    """The pods of this machine; the defaults of `root` and `lake` are those of the settings.
 
-    Every method that changes a pod changes one aspect of it, on disk before it returns, and returns the pod as it is
-    then. It may be used by several threads and processes at once.
+    Every method that changes a pod changes one aspect of it, which is on disk before it returns, and returns the new
+    state of the pod. Several threads and processes may use it at once.
     """
 
     def __init__(self, root: AnyPath | None = None, *, lake: AnyPath | None = None) -> None:
@@ -46,7 +46,7 @@ class Pods:
         return self._change(name, {"op": "set_pending", "session_id": session})
 
     def set_workspace(self, name: str, workspace: PodWorkspace) -> Pod:
-        """Say where the agent works."""
+        """Set the agent's working directory."""
         return self._change(name, {"op": "set_workspace", "workspace": workspace})
 
     def set_children(self, name: str, children: Iterable[PodChild]) -> Pod:
@@ -58,7 +58,7 @@ class Pods:
         return self._change(name, {"op": "add_child", "child": child})
 
     def remove_child(self, name: str, child: str) -> Pod:
-        """Forget a child without a trace in the history."""
+        """Forget a child without adding it to the history."""
         return self._change(name, {"op": "remove_child", "child": child})
 
     def reclaim(self, name: str, *children: str) -> Pod:
@@ -82,14 +82,14 @@ class Pods:
         return self._change(name, {"op": "set_manifest", "manifest": manifest})
 
     def remove(self, name: str, *, force: bool = False) -> bool:
-        """Remove a pod, and tell whether there was one; `force` removes also a record that cannot be read."""
+        """Remove a pod, and tell whether there was one; `force` also removes a record that cannot be read."""
         return remove_pod(self._service, {"protocol_version": PROTOCOL, "name": name, "force": force})["removed"]
 
     def restore(self, name: str, *, ask: Ask | None = None) -> PodRestoreResponse:
-        """Reclaim the children that are gone, tell the session so, and return what the agent goes on with.
+        """Reclaim the children that are gone, tell the session, and return the state with which the agent continues.
 
-        `ask` says of a child whether it is `alive`, `missing`, `stopped` or `unreachable`, in at most the seconds that
-        it is given; without one, the child's socket is tried.
+        `ask` says whether a child is `alive`, `missing`, `stopped` or `unreachable`, within the seconds that it is
+        given; without it, the child's socket is tried.
         """
         request: PodRestoreRequest = {"protocol_version": PROTOCOL, "name": name}
         return restore_pod(self._service, request) if ask is None else restore_pod(self._service, request, ask)

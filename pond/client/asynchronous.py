@@ -12,14 +12,14 @@ from pond.client.exchange import Reply, Sent, Server, call, conversation, envelo
 from pond.client.retrying import DEFAULT, Retries
 from pond.client.streaming import Stream, StreamedEvent
 
-if TYPE_CHECKING:  # takes a while to import, so that it waits for the first client
+if TYPE_CHECKING:  # slow to import, so only the first client does it
     import httpx2
 
 
 class AsyncClient(AsyncOperations):
-    """A pond server, at a URL or behind a socket file. Tasks may share it.
+    """A pond server, at a URL or a socket file. Tasks may share it.
 
-    `http` sends the requests in place of a connection of its own, for proxies and certificates; it stays open.
+    `http` sends the requests instead of our own connection, for proxies and certificates; it is not closed.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class AsyncClient(AsyncOperations):
             await self._http.aclose()
 
     async def __aenter__(self) -> AsyncClient:
-        """Return the client; it is closed in the end."""
+        """Return the client; it is closed at the end."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -60,7 +60,7 @@ class AsyncClient(AsyncOperations):
     async def events(
         self, session: str, *, after: str | None = None, payloads: Literal["inline", "reference"] | None = None
     ) -> AsyncGenerator[StreamedEvent, None]:
-        """Yield the events of a session, then new ones as they come; a stream that breaks off is taken up again.
+        """Yield the events of a session, then new ones as they come; a broken stream is resumed.
 
         after: The id of an event: those that follow it are yielded.
 
@@ -125,6 +125,6 @@ class AsyncClient(AsyncOperations):
 
 
 async def _sleep(seconds: float) -> None:
-    import asyncio  # brings ssl: whoever has an event loop has it already
+    import asyncio  # imports ssl; a program with an event loop has it already
 
     await asyncio.sleep(seconds)

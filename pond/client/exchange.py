@@ -1,4 +1,4 @@
-"""Requests and answers as HTTP has them, without sending anything: both clients drive the same conversation."""
+"""Requests and answers in HTTP's terms, without sending anything: both clients run the same conversation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pond.model.json_text import NotJson, decode_stored, encode
 
 PROTOCOL = 1
 _JSON = "application/json"
-_GATEWAY = (502, 503, 504)  # what stands before a server says when the server is not there
+_GATEWAY = (502, 503, 504)  # what a gateway answers if the server is not there
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Sent:
     headers: dict[str, str] = field(default_factory=dict)
     params: dict[str, str] = field(default_factory=dict)
     content: bytes | None = None
-    timeout: float | None = None  # seconds of silence that are too many, where not the client's own
+    timeout: float | None = None  # seconds of silence that are too many, if not the client's default
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Reply:
     content: bytes
 
 
-# Asks for a request to be sent, or for a pause in seconds; ends with the reply to the request.
+# Asks to send a request, or to pause for some seconds; ends with the reply to the request.
 Conversation: TypeAlias = Generator[Sent | float, Reply | None, Reply]
 
 
@@ -55,7 +55,7 @@ class Server:
         return {"user-agent": f"pond/{__version__}", "accept": f"{_JSON}, */*", **bearer, **sent.headers}
 
     def unreachable(self, error: Exception) -> Unreachable:
-        """Return what is raised where a request got no answer."""
+        """Return the exception for a request that got no answer."""
         return Unreachable(f"no answer from `{self.url}`: {str(error) or type(error).__name__}", retry=True)
 
 
@@ -76,7 +76,7 @@ def call(operation: Operation, request: dict[str, Any], namespace: str | None) -
 
 
 def conversation(sent: Sent, retries: Retries) -> Conversation:
-    """Send a request until it is answered, or there is no use in sending it again; then raise why."""
+    """Send a request until it is answered or another attempt is useless; then raise the reason."""
     tried = 0
     while True:
         tried += 1

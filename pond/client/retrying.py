@@ -17,10 +17,10 @@ class Retries:
     most: float = 5.0
 
     def pause(self, error: ServerError | Unreachable, tried: int) -> float | None:
-        """Return how long to wait after so many attempts; None where sending it again is of no use."""
+        """Return how long to wait after this many attempts; None if another attempt is useless."""
         if tried >= min(self.attempts, _worth(error)):
             return None
-        # Clients that failed together do not come back together.
+        # Clients that failed together should not come back together.
         return float(min(self.most, self.first * 2 ** (tried - 1)) * random.uniform(0.5, 1.0))
 
 
@@ -28,7 +28,7 @@ DEFAULT = Retries()
 
 
 def _worth(error: ServerError | Unreachable) -> float:
-    """Return how many attempts the kind of error is worth."""
+    """Return how many attempts this kind of error is worth."""
     if isinstance(error, Unreachable):
         return float("inf") if error.retry else 1
     failure = error.failure

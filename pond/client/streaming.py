@@ -11,11 +11,11 @@ from pond.model.json_text import decode_stored
 if TYPE_CHECKING:
     from pond.types import Event
 
-_SILENCE = 60.0  # seconds; a server gives a sign of life more often
+_SILENCE = 60.0  # seconds; a server sends something more often
 
 
 class StreamedEvent(NamedTuple):
-    """An event of a session, and the id from which a later stream can go on."""
+    """An event of a session, and the id from which a later stream can continue."""
 
     id: str
     event: Event
@@ -32,14 +32,14 @@ class Stream:
         self._fields: dict[bytes, bytes] = {}
 
     def request(self) -> Sent:
-        """Return the request that begins the stream, or goes on after the last event."""
+        """Return the request that starts the stream, or continues after the last event."""
         self._pieces, self._fields = [], {}
         after = {"last-event-id": self.last} if self.last is not None else {}
         return Sent("GET", "/v1/events", self._headers | after, self._params, timeout=_SILENCE)
 
     def feed(self, chunk: bytes) -> Iterator[StreamedEvent]:
-        """Yield the events that are complete with these bytes."""
-        # Split at line feeds alone: a text may hold other characters that end lines elsewhere.
+        """Yield the events that these bytes complete."""
+        # Split at line feeds only: a text may hold other characters that end lines elsewhere.
         *lines, rest = chunk.split(b"\n")
         for line in lines:
             whole = b"".join([*self._pieces, line]).removesuffix(b"\r")

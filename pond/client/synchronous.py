@@ -13,14 +13,14 @@ from pond.client.exchange import Reply, Sent, Server, call, conversation, envelo
 from pond.client.retrying import DEFAULT, Retries
 from pond.client.streaming import Stream, StreamedEvent
 
-if TYPE_CHECKING:  # takes a while to import, so that it waits for the first client
+if TYPE_CHECKING:  # slow to import, so only the first client does it
     import httpx2
 
 
 class Client(SyncOperations):
-    """A pond server, at a URL or behind a socket file. Threads may share it.
+    """A pond server, at a URL or a socket file. Threads may share it.
 
-    `http` sends the requests in place of a connection of its own, for proxies and certificates; it stays open.
+    `http` sends the requests instead of our own connection, for proxies and certificates; it is not closed.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Client(SyncOperations):
             self._http.close()
 
     def __enter__(self) -> Client:
-        """Return the client; it is closed in the end."""
+        """Return the client; it is closed at the end."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -61,7 +61,7 @@ class Client(SyncOperations):
     def events(
         self, session: str, *, after: str | None = None, payloads: Literal["inline", "reference"] | None = None
     ) -> Generator[StreamedEvent, None, None]:
-        """Yield the events of a session, then new ones as they come; a stream that breaks off is taken up again.
+        """Yield the events of a session, then new ones as they come; a broken stream is resumed.
 
         after: The id of an event: those that follow it are yielded.
 

@@ -1,1 +1,1 @@
-"""Client files to canonical events and back: the two faces of every adapter, driven by its compiled mapping."""
+"""Client files to canonical events and back: both directions of every adapter, driven by its compiled mapping."""

@@ -1,4 +1,4 @@
-"""One input that a caller named, to one file or stream: its session, and the children that come along with it."""
+"""One input that a caller named, written to one file or stream: its session, and the children that belong to it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # most conversions are native
 
 
 class Alone:
-    """The way of one named input. With a `stage` its children are converted, too; without, they are only looked at."""
+    """Converts one named input. With a `stage` its children are converted too; without, they are only looked at."""
 
     def __init__(self, job: FoundSource, request: ConversionRequest, stage: Path | None) -> None:
         self._job, self._request, self._stage = job, request, stage
@@ -32,16 +32,16 @@ class Alone:
         self._members: list[FamilyMember] = []
 
     def sessions(self, opened: Input, report: Report) -> Iterator[SessionStream]:
-        """Yield the sessions of the input as what they are to be written as; those that cannot be are reported."""
+        """Yield the sessions of the input in their target form; report those that cannot have one."""
         for session in opened.sessions:
             ready: SessionStream | None = None
-            with contained(report, self._job.name):  # the others of its stream go on
+            with contained(report, self._job.name):  # the other sessions of its stream continue
                 ready = self._admitted(session, opened.client, report)
             if ready is not None:
                 yield ready
 
     def _admitted(self, session: SessionStream, client: str, report: Report) -> SessionStream:
-        """Return a session as what it is to be written as; raise SourceFault where its family is too deep for that."""
+        """Return a session in its target form; raise SourceFault if its family is too deep for the target."""
         before = len(report.losses)
         ready = towards(self._request, session, report, self._job.name)
         if ready.member is None:
@@ -75,7 +75,7 @@ class Alone:
     def bring_children(self, output: Path | None, report: Report) -> None:
         """Put the children beside the session's file; name those that a stream cannot hold.
 
-        They follow a session that was written and can be gone on with, and no other.
+        They only follow a session that was written and can be continued.
         """
         if not report.resumes:
             return
@@ -93,14 +93,14 @@ class Alone:
 
 
 def _seen_from(parent: str, child: str) -> str:
-    """Return a child's location as seen from its parent's; `{stem}` is the parent's own name, which may be new."""
+    """Return a child's location relative to its parent's; `{stem}` is the parent's own name, which may be new."""
     here = posixpath.relpath(child, posixpath.dirname(parent))
     stem = posixpath.splitext(posixpath.basename(parent))[0]
     return here.replace(f"{stem}/", "{stem}/", 1)
 
 
 def _members(child: FoundSource, client: str) -> list[FamilyMember]:
-    """Return the sessions of a child's file, which nobody is going to write; what cannot be read is no member."""
+    """Return the sessions of a child's file, which will not be written; what cannot be read is left out."""
     from pond.codec.lineage import member  # a quick start: only a stream asks
     from pond.codec.relatives import opening
 

@@ -1,4 +1,4 @@
-"""Many inputs at once: what a directory holds, spread over all cores, in an order that does not depend on luck."""
+"""Many inputs at once: a directory, spread over all cores, in a fixed order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pond.codec.request import ConversionRequest
 from pond.config.process import may_fork
 from pond.diagnostics.diagnostic import Diagnostic
 
-# Below this much input a second process costs more than it brings.
+# Below this much input a second process costs more than it gains.
 _WORTH_A_PROCESS = 2_000_000
 
 
@@ -25,14 +25,14 @@ def is_directory(output: str) -> bool:
 
 
 def convert_job(job: FoundSource, request: ConversionRequest, target: Path | None, spool: Path) -> Report:
-    """Convert one input alone to its location in `target` (or in the spool); whatever goes wrong is in the report."""
+    """Convert one input alone to its location in `target` (or in the spool); errors are in the report."""
     with staging(target or spool) as stage:
         return settle(convert_input(job, request, Targets(target, spool, stage)), {}, target)
 
 
 @contextmanager
 def staging(target: Path) -> Iterator[Path]:
-    """Give the name of a folder for files that wait, on the file system of a folder; it is gone afterwards."""
+    """Return the name of a folder for waiting files, on the file system of a folder; it is removed afterwards."""
     stage = target / f".pond-{os.urandom(8).hex()}"
     try:
         yield stage
@@ -41,7 +41,7 @@ def staging(target: Path) -> Iterator[Path]:
 
 
 def converted_into(job: FoundSource, spool: Path) -> Path | None:
-    """Return the spooled output of a finished job, or None where it made none."""
+    """Return the spooled output of a finished job, or None if there is none."""
     made = spooled(job, spool)
     return made if made.exists() else None
 
@@ -49,9 +49,9 @@ def converted_into(job: FoundSource, spool: Path) -> Path | None:
 def run_jobs(
     jobs: list[FoundSource], request: ConversionRequest, target: Path | None, spool: Path, processes: int | None
 ) -> Generator[tuple[FoundSource, Report], None, None]:
-    """Yield every job with its report, in input order, using all cores where the input is worth it.
+    """Yield every job with its report, in input order, using all cores if the input is large enough.
 
-    What goes to another client comes last, when its families are known, with the children of every file named.
+    Sessions for another client come last, when their families are known, with the children of every named file.
     """
     waiting: list[tuple[FoundSource, ConvertedInput]] = []
     with staging(target or spool) as stage:
@@ -70,7 +70,7 @@ def run_jobs(
 
 
 def _children(jobs: list[FoundSource], paths: Iterable[Path]) -> list[FoundSource]:
-    """Return the children that nobody named as jobs of their own."""
+    """Return the children that were not named as jobs of their own."""
     known = {path.absolute() for job in jobs if (path := job.path) is not None}
     new = [path for path in paths if path.absolute() not in known]
     return [FoundSource(path, str(path), number=len(jobs) + number, child=True) for number, path in enumerate(new)]

@@ -1,4 +1,4 @@
-"""Canonical JSONL: one event a line. Reading it gives sessions with their messages, grouped by source record."""
+"""Canonical JSONL: one event per line. Reading it gives sessions with their messages, grouped by source record."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from pond.model.validate import Validator
 
 _KINDS = ("session", "message", "part")
 _NO_MARKS: JsonObject = {}
-_MOST_RECORDS = 1 << 53  # of one session: no log is as long
+_MOST_RECORDS = 1 << 53  # of one session; no log is that long
 _REPEATS = f'"{REPEAT_OF}"'.encode()
 
 
 class CanonicalReader:
     """The sessions of a canonical stream, one after the other.
 
-    What does not pass the validator is reported and left out: of an event its record, of a session all of it.
+    What does not pass the validator is reported and left out: for a bad event its record, for a bad session all of it.
     """
 
     def __init__(self, source: LineSource, report: Report) -> None:
@@ -35,11 +35,11 @@ class CanonicalReader:
         self._validator = Validator()
         self._next: JsonObject | None = None  # the session row that ended the session before it
         self._number = self._offset = 0
-        self._shaped = False  # the event read last was found to be sound in itself while it was decoded
+        self._shaped = False  # whether decoding already found the last event valid in itself
         self._offsets: dict[tuple[str, str], int] | None = None
 
     def sessions(self) -> Iterator[tuple[JsonObject, Iterator[list[JsonObject]]]]:
-        """Yield each session with an iterator over its records' events; what is left of one is skipped."""
+        """Yield each session with an iterator over its records' events; the rest of an unfinished one is skipped."""
         self._seek()
         while (session := self._sound_session()) is not None:
             groups = self._groups(session)
@@ -48,7 +48,7 @@ class CanonicalReader:
                 pass
 
     def _seek(self) -> None:
-        """Read up to the first session; whatever stands before it belongs to nobody."""
+        """Read up to the first session; anything before it belongs to no session."""
         for event in self._events:
             if event["kind"] == "session":
                 self._next = event
@@ -79,7 +79,7 @@ class CanonicalReader:
                 for fault in (faults := validator.faults(event)):
                     self._broken(str(fault))
                 if event.get("session_id") != session_id or (kind == "part" and event.get("message_id") != message_id):
-                    continue  # it belongs to nobody here
+                    continue  # it belongs to no session here
                 fits = not faults
             if kind == "part":
                 group.append(event)
@@ -102,7 +102,7 @@ class CanonicalReader:
             yield group
 
     def _read(self) -> Iterator[JsonObject]:
-        """Yield the events; `_shaped` tells of each whether it was found to be sound in itself while it was decoded."""
+        """Yield the events; `_shaped` tells for each whether decoding already found it valid in itself."""
         for first, offsets, block in self.source.blocks():
             for self._number, self._offset, raw in zip(count(first), offsets, block, strict=False):
                 line = raw if raw[-2:] == b"}\n" else whole_line(raw)
@@ -116,7 +116,7 @@ class CanonicalReader:
                     yield event
 
     def _decoded(self, line: bytes) -> JsonObject | None:
-        """Return the event of any line, or None where it has none, which is told."""
+        """Return the event of a line; report and return None if it has none."""
         report, name, number = self.report, self.source.name, self._number
 
         def duplicate(key: str) -> None:
@@ -158,7 +158,7 @@ class CanonicalReader:
         return events
 
     def _index(self, wanted: set[str]) -> dict[tuple[str, str], int]:
-        """Return where each message stands that is wanted, or that some repeat row refers to."""
+        """Return the places of messages that are wanted or that some repeat row refers to."""
         offsets: dict[tuple[str, str], int] = {}
         for collect in (True, False):
             for offset, line in self.source.lines_from(0):
@@ -180,10 +180,10 @@ class CanonicalReader:
 
 
 class RecordMarks:
-    """Tells whether a session's events can become its client's records again: all of them are marked so, or none is.
+    """Tells whether a session's events can become its client's records again: either all of them are marked, or none.
 
-    What would fail when it is written is refused when it is read. `first` are the options of the message that the
-    session begins with, where that was read before.
+    What would fail when it is written is refused when it is read. `first` are the options of the session's first
+    message, if that was read before.
     """
 
     def __init__(self, session: JsonObject, first: JsonObject | None = None) -> None:
@@ -194,7 +194,7 @@ class RecordMarks:
         self._labels = _labels(self._client)
 
     def misfit(self, message: JsonObject) -> str | None:
-        """Return why the message that begins a record does not fit the session; None where it does."""
+        """Return why the message that begins a record does not fit the session; None if it does."""
         marks = message["options"].get(POND, _NO_MARKS)
         if type(marks) is not dict:
             return "`options.pond`: expected an object"
@@ -214,7 +214,7 @@ class RecordMarks:
 
 
 def _labels(client: str) -> Collection[str]:
-    """Return the kinds of records that a client's mapping writes; none where the client is unknown here."""
+    """Return the kinds of records that a client's mapping writes; none if the client is unknown here."""
     return {*adapter(client).module.WRITE, *SPECIAL} if client in clients() else ()
 
 

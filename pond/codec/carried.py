@@ -1,4 +1,4 @@
-"""Carried records that go on as the text they are: nothing is made of them, and no key that stands twice is lost."""
+"""Carried records that are passed on as text: they are not decoded, so no duplicate key is lost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIME = len("2026-01-02T03:04:05.678Z")
 
 
 def fits(record: JsonObject, module: ModuleType) -> bool:
-    """Tell whether reading a carried record would have nothing to remark on."""
+    """Tell whether reading a carried record would find nothing to report."""
     time = record.get(module.CARRY_TIME)
     if time is not None and (type(time) is not str or instant(time) is None):
         return False
@@ -24,12 +24,12 @@ def fits(record: JsonObject, module: ModuleType) -> bool:
 
 
 def native_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) -> Taker:
-    """Return who writes a carried record back as its own line; one that came before takes the longer road."""
+    """Return the function that writes a carried record back as its own line; a repeated record is read the slow way."""
     write, is_new = out.write, reading.is_new
     time_field, id_field = module.CARRY_TIME, module.CARRY_ID
 
     def take(record: JsonObject, line: bytes) -> bool:
-        # What `fits` asks, without the call: most records of a session pass here.
+        # The same as `fits`, without the call: most records of a session pass here.
         time = record.get(time_field)
         if time is not None and (type(time) is not str or instant(time) is None):
             return False
@@ -44,10 +44,10 @@ def native_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) -> 
 
 
 def canonical_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) -> Taker | None:
-    """Return who writes a carried record's event around the record's own text.
+    """Return the function that writes a carried record's event around the record's own text.
 
-    That is possible where the time is all that is taken from the record, and stands first in it, spelled
-    as canonical; and where the record is not nested more deeply than canonical text may be.
+    This is possible if only the time is taken from the record, comes first in it and is spelled as in canonical; and if
+    the record is not nested more deeply than canonical text may be.
     """
     if not module.CARRY_TIME_ONLY:
         return None
@@ -63,8 +63,8 @@ def canonical_lines(reading: SessionReading, module: ModuleType, out: BinaryIO) 
     def take(record: JsonObject, line: bytes) -> bool:
         if line[:time] != start or line[end:after] != b'",':
             return False
-        # Of a field that stands twice the record holds the last value, and what is written is the text of the first:
-        # they must be the same.
+        # For a duplicate field the record holds the last value, but the text of the first is written: they must be
+        # equal.
         told, first = record[field], line[time:end]
         if type(told) is not str or instant(told) is None or told.encode() != first:
             return False

@@ -1,6 +1,7 @@
-"""Sources of stores that an adapter brings along: one store, such as a database, holds many sessions.
+"""Sources in stores that an adapter brings along: one store, such as a database, holds many sessions.
 
-The part `store.py` of an adapter's folder has what `StorePart` and `Store` name, and imports nothing of the engine.
+The module `store.py` of an adapter's folder has what `StorePart` and `ClientStore` name, and imports nothing from the
+engine.
 """
 
 from __future__ import annotations
@@ -22,40 +23,40 @@ class ClientStore(Protocol):
     """An open store. Sessions have keys, records have places: numbers that grow from record to record."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
 
     def sessions(self) -> list[str]:
         """Return the keys of the sessions it holds, sorted."""
 
     def look(self, session: str) -> tuple[int, int]:
-        """Return how much there is of a session, and a number that changes when it does; nothing is read for it."""
+        """Return the size of a session and a number that changes with it; nothing is read for this."""
 
     def records(self, session: str, after: int) -> Iterator[tuple[int, bytes]]:
-        """Yield (place, JSON text) of each record behind a place, in order; all records stand behind 0."""
+        """Yield (place, JSON text) of each record after a place, in order; all records are after 0."""
 
     def record(self, session: str, place: int) -> bytes:
         """Return the JSON text of the record at a place."""
 
     def digest(self, session: str, place: int) -> str:
-        """Return a digest of the records up to a place, and with it."""
+        """Return a digest of the records up to and including a place."""
 
 
 class StorePart(Protocol):
     """What the part `store.py` of an adapter offers."""
 
-    NAMES: tuple[str, ...]  # of the files that are such stores
-    FORM: str  # what a session out of one is marked with
-    SUFFIX: str  # of a file that is made for one session
+    NAMES: tuple[str, ...]  # patterns of the files that are such stores
+    FORM: str  # the mark of sessions from such a store
+    SUFFIX: str  # of a file that holds one session
 
     def open_store(self, path: Path) -> ClientStore:
-        """Open a store; raise OSError where that cannot be."""
+        """Open a store; raise OSError if that fails."""
 
     def written(self, records: Iterable[bytes]) -> bytes:
-        """Return a store of the client's own that holds one session: these records."""
+        """Return a store in the client's own form that holds one session with these records."""
 
 
 def store_part(owner: Adapter) -> StorePart | None:
-    """Return how an adapter's client keeps many sessions in one store, where it does."""
+    """Return the store module of an adapter whose client keeps many sessions in one store, if there is one."""
     return cast("StorePart | None", part_of(owner, "store"))
 
 
@@ -66,12 +67,12 @@ def _parts() -> tuple[tuple[str, StorePart], ...]:
 
 
 def client_of_store(path: Path) -> str | None:
-    """Return the client whose store a file is, by its name; None for any other file."""
+    """Return the client to whose store a file belongs, by its name; None for any other file."""
     return next((client for client, part in _parts() if any(fnmatch(path.name, name) for name in part.NAMES)), None)
 
 
 def sessions_in(client: str, path: Path) -> list[tuple[str, Look]]:
-    """Return the keys of the sessions that a store holds, and how it shows each; raise OSError where it cannot tell."""
+    """Return the keys and the looks of the sessions in a store; raise OSError if it cannot be read."""
     store = _opened(client, path)
     try:
         return [(key, Look(*store.look(key))) for key in store.sessions()]
@@ -118,7 +119,7 @@ class OpenSession(Opened):
 
 
 class KeptSource(Beginning):
-    """The records of one session of a store, as the lines that the engine reads."""
+    """The records of one session of a store, as lines for the engine."""
 
     def __init__(self, store: ClientStore, key: str, name: str, path: Path | None, form: str) -> None:
         super().__init__()

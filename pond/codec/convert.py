@@ -1,8 +1,8 @@
-"""One input to its output: opened, turned towards the target, written. `docs/tour.md` draws it.
+"""One input to its output: opened, converted for the target, written. `docs/tour.md` has a diagram.
 
     a source -> open_input -> SessionStream -> towards -> SessionStream -> write_session -> its location, or staged
 
-A session that goes to another client is staged: whether its family fits there is known when all inputs are read.
+A session for another client is staged: only when all inputs are read is it known whether its family fits there.
 """
 
 from __future__ import annotations
@@ -31,43 +31,43 @@ from pond.model.marks import AS, MAP, marks_of
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Where output goes: to its location below a directory, or, canonical only, into a spool for a stream."""
+    """Where output goes: to its location in a directory, or, for canonical only, into a spool for a stream."""
 
     target: Path | None
     spool: Path
-    stage: Path  # a folder on the target's file system; whoever needs it makes it
+    stage: Path  # a folder on the target's file system, made when needed
 
 
 @dataclass(slots=True)
 class Waiting:
-    """A session that waits until its family is known: what was written, and what is to be said of it then."""
+    """A session that waits until its family is known: what was written, and what to report then."""
 
     report: Report
-    staged: Staged | None = None  # nothing where it could not be written
+    staged: Staged | None = None  # None if it could not be written
 
 
 @dataclass(slots=True)
 class ConvertedInput:
-    """What became of one input."""
+    """The result of one input."""
 
     report: Report
     waiting: list[Waiting] = field(default_factory=list)
-    children: list[Path] = field(default_factory=list)  # of a single file that was named; they come along
+    children: list[Path] = field(default_factory=list)  # of a single named file; they are converted too
 
 
 def convert_input(job: FoundSource, request: ConversionRequest, to: Targets) -> ConvertedInput:
-    """Convert one input; whatever goes wrong is in the report, or in that of the session that waits."""
+    """Convert one input; errors are in the report, or in that of the waiting session."""
     done = ConvertedInput(Report(files=1))
-    # From the start: what is decoded to see whose file it is would be looked through, too.
+    # From the start: what is decoded to detect the client must be searched too.
     with gc_paused(), contained(done.report, job.name), job.open() as opened:
         _convert(open_input(opened, request, done.report), job, request, to, done)
     return done
 
 
 def _convert(opened: Input, job: FoundSource, request: ConversionRequest, to: Targets, done: ConvertedInput) -> None:
-    """Convert the sessions of an input, each with a report of its own: it may have to be taken back as a whole.
+    """Convert the sessions of an input, each with its own report: it may have to be withdrawn as a whole.
 
-    A client's file is one session, and what is wrong with its lines is said with it; a stream's lines are nobody's.
+    A client's file is one session, so faults of its lines belong to it; the lines of a stream belong to no session.
     """
     stream = opened.client == CANONICAL
     reading = done.report if stream else Report()
@@ -75,7 +75,7 @@ def _convert(opened: Input, job: FoundSource, request: ConversionRequest, to: Ta
         for number, session in enumerate(opened.read(reading)):
             own = Report() if stream else reading
             waiting = Waiting(own)
-            with contained(own, job.name):  # one session cannot take the others of its stream along
+            with contained(own, job.name):  # one session must not stop the others of its stream
                 ready = towards(request, session, own, job.name)
                 waiting.staged = _write(
                     ready, _location(job, request, ready, opened.client, number), job, request, to, own
@@ -91,7 +91,7 @@ def _convert(opened: Input, job: FoundSource, request: ConversionRequest, to: Ta
 
 
 def _find_children(job: FoundSource, client: str, own: Report, done: ConvertedInput) -> None:
-    """Name the children of a single file that a caller named; a directory holds them itself."""
+    """Name the children of a single named file; a directory already includes them."""
     if job.path is not None and job.folder is None and not job.child:
         from pond.codec.lineage import children  # a quick start: most conversions are native
 
@@ -100,7 +100,7 @@ def _find_children(job: FoundSource, client: str, own: Report, done: ConvertedIn
 
 
 def settle(done: ConvertedInput, too_deep: dict[str, Diagnostic], target: Path | None) -> Report:
-    """Put what waited at its location, or discard it with its family; return all there is to say of the input."""
+    """Put what waited at its location, or discard it with its family; return everything to report about the input."""
     report = done.report
     for waiting in done.waiting:
         fault = too_deep.get(waiting.report.members[0].id)
@@ -116,7 +116,7 @@ def settle(done: ConvertedInput, too_deep: dict[str, Diagnostic], target: Path |
 
 
 def towards(request: ConversionRequest, session: SessionStream, report: Report, name: str) -> SessionStream:
-    """Return a session as what it is to be written as: its own client's, or another's; raise where that cannot be."""
+    """Return a session in its target form: its own client's or another's; raise if that is not possible."""
     if request.paths:
         from pond.codec.relocate import relocated  # a quick start: few sessions move
 
@@ -133,9 +133,9 @@ def towards(request: ConversionRequest, session: SessionStream, report: Report, 
 
 
 def _marked(session: SessionStream) -> tuple[bool, SessionStream]:
-    """Tell whether the events say which of the client's records they were; else they are a conversation, and no more.
+    """Tell whether the events say which client records they were; if not, they are only a conversation.
 
-    Only events that no reader made can be without: canonical text of anybody, also when it was stored.
+    Only events that no reader made can lack this: canonical text from elsewhere, even after it was stored.
     """
     if session.origin.checked or MAP in marks_of(session.row["options"]):  # the mapping that read it
         return True, session
@@ -149,7 +149,7 @@ def _marked(session: SessionStream) -> tuple[bool, SessionStream]:
 def _write(
     session: SessionStream, location: str, job: FoundSource, request: ConversionRequest, to: Targets, report: Report
 ) -> Staged | None:
-    """Write a session at its location, or stage it where its family has to be known first."""
+    """Write a session at its location, or stage it if its family must be known first."""
     if to.target is None:
         with open(spooled(job, to.spool), "ab") as out:
             write_canonical(session, out)
@@ -166,9 +166,9 @@ def spooled(job: FoundSource, spool: Path) -> Path:
 
 
 def _location(job: FoundSource, request: ConversionRequest, session: SessionStream, client: str, number: int) -> str:
-    """Return where a session lies below the target: where its input lies in the directory named, else its layout.
+    """Return a session's location in the target: that of its input in the named directory, otherwise its layout's.
 
-    Only the first session of a stream can lie where its stream does, and only as its own client's.
+    Only the first session of a stream can take the stream's location, and only in its own client's form.
     """
     location = in_layout = layout(session, request)
     at_home = client in (CANONICAL, session.row["source_agent"]) and not session.foreign
@@ -183,7 +183,7 @@ def _location(job: FoundSource, request: ConversionRequest, session: SessionStre
 
 
 def _renamed(here: str, in_layout: str, session: SessionStream, request: ConversionRequest) -> str:
-    """Return the location of a session of a canonical file: named as that file is, if the client has such names."""
+    """Return the location of a session from a canonical file: named like that file, if the client uses such names."""
     folder, slash, stem = here.removesuffix(CANONICAL_SUFFIX).rpartition("/")
     name: str | None = stem + os.path.splitext(in_layout)[1]
     if name is not None and request.to != CANONICAL:

@@ -12,7 +12,7 @@ _LOOK_AT = 50
 
 
 def detect(source: Source) -> str | None:
-    """Return the client whose records these are, `canonical`, or None; the first record that tells decides."""
+    """Return the client that wrote these records, `canonical`, or None; the first record that shows it decides."""
     for record in islice(source.first_values(), _LOOK_AT):
         if found := _client(record):
             return found

@@ -18,7 +18,7 @@ from pond.model.json_text import Json, JsonObject, NotJson, decode, encode, enco
 DOCUMENT = "document"
 SUFFIX = ".json"
 _ANYBODYS = re.compile(r"\{\w+\}" + re.escape(SUFFIX))
-LARGEST_DOCUMENT = 1 << 28  # bytes: it is in memory as a whole
+LARGEST_DOCUMENT = 1 << 28  # bytes: it is held in memory as a whole
 
 
 def is_document_name(name: str) -> bool:
@@ -27,7 +27,7 @@ def is_document_name(name: str) -> bool:
 
 
 def is_anybodys(pattern: str) -> bool:
-    """Tell whether a file pattern fits documents that a person named: settings are such files, too."""
+    """Tell whether a file pattern fits documents with any name: settings are such files too."""
     return _ANYBODYS.fullmatch(pattern) is not None
 
 
@@ -61,14 +61,14 @@ class DocumentSource(Beginning):
             yield from (line for _, _, line in self.lines())
 
     def cursor(self, fault: int, place: int) -> tuple[Cursor, int] | None:
-        return None  # it is written anew as a whole
+        return None  # it is rewritten as a whole
 
     def after(self, cursor: Cursor, lines: int) -> Iterator[LineBlock]:
         raise NeedsWhole("a document is written anew as a whole")
 
 
 def may_be_document(file: BinaryIO) -> bool:
-    """Tell whether a file may be one JSON object: it begins like one, and its first line alone is not all of one."""
+    """Tell whether a file may be one JSON object: it begins like one, and its first line alone is not a whole one."""
     file.seek(0)
     if file.read(256).lstrip(BOM + BLANK)[:1] != b"{":
         return False
@@ -80,7 +80,7 @@ def may_be_document(file: BinaryIO) -> bool:
 def open_document(
     text: bytes, keys: tuple[str, str], name: str, path: Path | None, report: Report
 ) -> DocumentSource | None:
-    """Return the document source, where `text` is one JSON object with the two keys; None where it is not."""
+    """Return the document source if `text` is one JSON object with the two keys; otherwise None."""
 
     def duplicate(key: str) -> None:
         report.error("source-duplicate-key", f"`{key}` is a duplicate key", name, 1)
@@ -96,7 +96,7 @@ def open_document(
 
 
 def document_of(items: Iterable[Json], items_key: str | None, name: str) -> bytes:
-    """Return the document that holds these records, the first of them as its head; raise SourceFault without one."""
+    """Return the document that holds these records, the first one as its head; raise SourceFault if there is none."""
     head, *rest = items = [*items] or [None]
     if items_key is None or type(head) is not dict:
         raise SourceFault(

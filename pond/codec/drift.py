@@ -1,8 +1,8 @@
-"""Kinds and fields that no mapping names, counted by name; names that are data are counted together.
+"""Kinds and fields that no mapping names, counted by name; names that are really data are counted together.
 
 A client may write an object whose keys are numbers, ids or paths. Each key would be a name of its own, thousands in one
-file. So what looks like data becomes a placeholder, and where one parent still has too many names they become one.
-Which names are folded depends on the names alone, and not on the order in which files come.
+file. So what looks like data becomes a placeholder, and if one parent still has too many names, they become one. Which
+names are combined depends on the names alone, not on the order of files.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ import re
 from collections.abc import Mapping
 
 OTHERS = "<others>"
-MOST_SIBLINGS = 64  # names under one parent; a format has fewer, data has more
-MOST_NAMES = 1024  # of one file, or of a whole lake: what comes beyond is counted, not named
+MOST_SIBLINGS = 64  # names under one parent; formats have fewer, data has more
+MOST_NAMES = 1024  # of one file, or of a whole lake: further names are counted together
 LONGEST = 160  # characters of a name
 
-# Texts, not patterns: most files have no unnamed field, and `re` remembers what it compiled.
+# Texts, not patterns: most files have no unnamed field, and `re` would keep what it compiled.
 _STEP = r"([./])"
 _DATA = (
     (r"-?[0-9]+", "<number>"),
     (r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", "<uuid>"),
     (r"(?s)[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ].*)?", "<time>"),
-    # Random letters have more digits among them than a word that counts something.
+    # Random letters contain more digits than a word with a counter.
     (r"(?=(?:[^0-9]*[0-9]){4})(?:[A-Za-z]{1,12}[_-])?[A-Za-z0-9]{16,}", "<id>"),
 )
 
 
 class Drift(dict[str, int]):
-    """How often each unnamed kind or field was met. Holds a bounded number of names; the counts add up to all."""
+    """How often each unnamed kind or field occurred. The number of names is bounded; the counts add up to the total."""
 
     def count(self, name: str, times: int = 1) -> None:
-        """Count a name that was met so many times."""
-        if name in self:  # it stands for itself: nothing of it looks like data
+        """Count a name that occurred this many times."""
+        if name in self:  # nothing in it looks like data
             self[name] += times
             return
         name = _shape(name)
@@ -46,19 +46,19 @@ class Drift(dict[str, int]):
             self._fold(rest)
 
     def add(self, other: Mapping[str, int]) -> None:
-        """Count all that another one has counted."""
+        """Add the counts of another one."""
         for name, times in other.items():
             self.count(name, times)
 
     def _fold(self, rest: str) -> None:
-        """Make one name of those that share a parent, where there are too many of them."""
+        """Combine the names under one parent if there are too many of them."""
         siblings = [name for name in self if _rest(name) == rest]
         if len(siblings) > MOST_SIBLINGS or rest in self:
             self[rest] = sum(self.pop(name) for name in siblings)
 
 
 def _shape(name: str) -> str:
-    """Return a name with a placeholder for each step of it that is data, cut where it is long."""
+    """Return a name with a placeholder for each step that is data, shortened if it is long."""
     steps = "".join(_step(step) for step in re.split(_STEP, name[: 2 * LONGEST]))
     return steps if len(steps) <= LONGEST else f"{steps[: LONGEST - 1]}…"
 
@@ -68,6 +68,6 @@ def _step(step: str) -> str:
 
 
 def _rest(name: str) -> str:
-    """Return the name that stands for all that share the parent of this one."""
+    """Return the name that represents all names under the same parent."""
     parent, dot, _ = name.rpartition(".")
     return f"{parent}{dot}{OTHERS}"

@@ -1,4 +1,4 @@
-"""The session row: gathered from the path and from the first records that say something."""
+"""The session row: gathered from the path and from the first records that have a value."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pond.lang.runtime import MISSING, OWN, Origin, at
 from pond.model.json_text import Json, JsonObject, NotJson, decode_unproved
 from pond.model.marks import FORM, ID, MAP, PATH, POND, PROJECT_FROM, marks_of
 
-# Lineage and the rows of one named kind stand at the head of a file; looking further would read every file twice.
+# Lineage and rows of one named kind are at the head of a file; searching further would read every file twice.
 _UNBOUNDED = frozenset((OWN, "id", "project", "created_at"))
 RECORD = "record"
 
 
 def gather(module: ModuleType, source: Source, project: str | None) -> JsonObject:
-    """Return the canonical session of a source; raise SourceFault where it has no id or no project."""
+    """Return the canonical session of a source; raise SourceFault if it has no id or no project."""
     path = captures(source.path, module.FILES)
     plan = field_origins(module, tuple(path))
     found = _Search(plan, path, source).found
@@ -54,24 +54,24 @@ def gather(module: ModuleType, source: Source, project: str | None) -> JsonObjec
 
 
 def own_id(session: JsonObject) -> str:
-    """Return the id that the client gave a session; the lake stores a second one of the same id under another."""
+    """Return the id that the client gave a session; the lake may store a second such session under another id."""
     found: str = {ID: session["id"], **marks_of(session["options"])}[ID]
     return found
 
 
 def project_of(session: JsonObject) -> object:
-    """Return the project that records may be read and written relative to; NO_PROJECT where none of them says it.
+    """Return the project that records are read and written relative to; NO_PROJECT if no record names it.
 
-    Only a record's own word stays the same while a session grows. What was read relative to a project that a path
-    gave could not be written back once a record has told a better one.
+    Only a project named by a record stays the same while a session grows. Records read relative to a project from the
+    path could not be written back after a record has named a better one.
     """
     return session["project"] if marks_of(session["options"]).get(PROJECT_FROM) == RECORD else NO_PROJECT
 
 
 def filled_in(stored: JsonObject, found: JsonObject) -> JsonObject:
-    """Return a stored session with what its source has said since: a project, a start, a parent, files beside it.
+    """Return a stored session with what its source has revealed since: a project, a start, a parent, files beside it.
 
-    What a record said stands; only what a path gave, or nobody, is filled in.
+    What a record said does not change; only what came from a path, or was missing, is filled in.
     """
     row = {**stored, "options": {**stored["options"]}}
     for name in ("parent_session_id", "parent_message_id", "created_at"):
@@ -92,7 +92,7 @@ def _beside(session: JsonObject) -> JsonObject:
 
 
 def _project_from(origin: Origin, module: ModuleType) -> str:
-    """Name where a project comes from; only `record`, which stays what it is while the session grows, is for good."""
+    """Name the origin of a project; only `record` is final, because it does not change while the session grows."""
     if origin.first is not None:
         return RECORD if origin.own or module.OWN_KEYS is None else "copied"
     return "directory" if origin.capture == "directory" else "path"
@@ -113,7 +113,7 @@ def _require(fields: JsonObject, source: Source) -> None:
 
 
 class _Search:
-    """The first fitting value of every record origin that can still matter, by the number of what is wanted."""
+    """The first fitting value of every record origin that can still matter, by its number in the plan."""
 
     def __init__(self, plan: FieldOrigins, path: dict[str, str], source: Source) -> None:
         self._plan, self._path, self._source = plan, path, source
@@ -122,7 +122,7 @@ class _Search:
         for record in source.first_values():
             for want in wanted:
                 value = record
-                for key in want.keys:  # as `at` does: most records have nothing of what is wanted
+                for key in want.keys:  # as `at` does: most records have none of the wanted values
                     if type(value) is not dict or key not in value:
                         break
                     value = value[key]
@@ -136,9 +136,9 @@ class _Search:
         self._look_everywhere()
 
     def _look_in_head(self) -> None:
-        """Look at the lines of the file's head that can hold what is wanted; the first ones were looked at already."""
-        # Searching bytes is far cheaper than decoding, even what the reader would not have to decode again: values that
-        # wait for their turn have left the processor's cache by then.
+        """Look at lines in the file's head that can hold a wanted value; the first ones were looked at already."""
+        # Searching bytes is far cheaper than decoding, even if the reader could use the decoded values: they would have
+        # left the processor's cache before their turn.
         for line in self._source.head_lines(lambda text: _may_hold(text, self._plan.wanted(self.found))):
             wanted = self._plan.wanted(self.found)
             if not wanted:
@@ -161,7 +161,7 @@ class _Search:
             self._take(decode_unproved(line, lambda _: None))
 
     def _take(self, record: Json) -> None:
-        """Take what a record says of the values wanted; whose it is comes first among them."""
+        """Take the wanted values from a record, first of all whose record it is."""
         for want in self._plan.wanted(self.found):
             value = _value(want, record, self._plan.module)
             if value is not None and not (want.own and not self._plan.is_own(record, self._path, self.found)):
@@ -169,7 +169,7 @@ class _Search:
 
 
 def _may_hold(text: bytes, wanted: Sequence[WantedValue]) -> bool:
-    """Tell whether a wanted value can be in JSON text: a word that is not in the text is not in the record."""
+    """Tell whether a wanted value can be in JSON text: if a word is not in the text, it is not in the record."""
     absent: set[bytes] = set()
     for want in wanted:
         if absent.isdisjoint(want.words):
@@ -181,7 +181,7 @@ def _may_hold(text: bytes, wanted: Sequence[WantedValue]) -> bool:
 
 
 def _value(want: WantedValue, record: Json, module: ModuleType) -> str | None:
-    """Return what a record says of a value, or None."""
+    """Return a record's value for something wanted, or None."""
     value: Json = at(record, *want.keys)
     if value is MISSING:
         return None

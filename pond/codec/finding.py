@@ -1,4 +1,4 @@
-"""Which sources the inputs of a caller name: files, folders that clients keep, or standard input. For every road."""
+"""Which sources a caller's inputs mean: files, folders of clients, or standard input. All commands use this."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ _MOST_LISTED = 5  # names in one message
 
 @dataclass(frozen=True, slots=True)
 class FoundSource:
-    """One source: where it is, what to call it, and where it lies in the directory it was found in."""
+    """One source: where it is, its name, and its place in the directory in which it was found."""
 
     path: Path | None  # None is standard input
     name: str
     folder: Path | None = None
     number: int = 0
-    child: bool = False  # nobody named it; it belongs to a session that was named
-    client: str | None = None  # whose it is, where the caller or the store says so
+    child: bool = False  # not named by the caller; belongs to a session that was
+    client: str | None = None  # if the caller or the store says so
     key: str = ""  # of one session in a store that holds many
-    seen: Look | None = None  # as it was when it was found, where somebody looked
-    spool: Path | None = None  # where standard input was kept, to be opened more than once
+    seen: Look | None = None  # how it looked when it was found, if somebody looked
+    spool: Path | None = None  # a copy of standard input, to be opened more than once
 
     @property
     def size(self) -> int:
         return self.look().size
 
     def look(self) -> Look:
-        """Return how its store shows it; nothing where it cannot be looked at, which is told when it is opened."""
+        """Return how the store shows it; None if it cannot be looked at, which is reported when it is opened."""
         if self.seen is not None or self.path is None:
             return self.seen or Look()
         try:
@@ -51,11 +51,11 @@ class FoundSource:
         return Look(found.st_size, found.st_mtime_ns)
 
     def date(self) -> float | None:
-        """Return when the input was last written, where it is a file."""
+        """Return when the input was last written, if it is a file."""
         return os.stat(self.path).st_mtime if self.path is not None else None
 
     def open(self) -> Opened:
-        """Open the source; what cannot be read twice (standard input, a pipe) is spooled to a temporary file."""
+        """Open the source; what cannot be read twice (standard input, a pipe) is first copied to a temporary file."""
         if self.key and self.path is not None and self.client is not None:
             return OpenSession(self.client, self.path, self.key, self.name)
         return OpenFile.unpacked(self._open(), self.name, self.path)
@@ -84,7 +84,7 @@ def _spool(stream: BinaryIO) -> BinaryIO:
 
 
 def expand(inputs: list[str], report: Report) -> list[FoundSource]:
-    """Return the sources that the inputs name; report what is missing, and where there is nothing at all."""
+    """Return the sources that the inputs mean; report missing ones, and if there are none at all."""
     found = [*discover(((text, None) for text in inputs), report)]
     if not found and not report.errors:
         report.nothing_found(inputs)
@@ -92,7 +92,7 @@ def expand(inputs: list[str], report: Report) -> list[FoundSource]:
 
 
 def discover(inputs: Iterable[tuple[str, str | None]], report: Report) -> Iterator[FoundSource]:
-    """Yield the sources that the inputs name, each with the client that comes with it; report what is missing."""
+    """Yield the sources that the inputs mean, each with its client if known; report missing ones."""
     for text, client in inputs:
         path = Path(text)
         if text == "-":
@@ -107,7 +107,7 @@ def discover(inputs: Iterable[tuple[str, str | None]], report: Report) -> Iterat
 
 
 def _held(found: FoundSource, report: Report) -> Iterator[FoundSource]:
-    """Yield the sources that a file is: itself, or each session of a store that holds many."""
+    """Yield the sources of a file: itself, or each session of a store that holds many."""
     assert found.path is not None
     keeper = client_of_store(found.path)
     if keeper is None:
@@ -123,7 +123,7 @@ def _held(found: FoundSource, report: Report) -> Iterator[FoundSource]:
 
 
 def find_files(directory: Path, report: Report) -> Iterator[Path]:
-    """Yield the session files of a store, sorted; report what cannot be looked at. Links are not followed."""
+    """Yield the session files of a store, sorted; report what cannot be read. Links are not followed."""
     session_files = SessionFiles()
 
     def unreadable(error: OSError) -> None:

@@ -1,4 +1,4 @@
-"""A session on its way to another client: from a session's events to the same conversation in the target's dialect."""
+"""A session for another client: from its events to the same conversation in the target's dialect."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pond.portable.sound import sound, sound_session
 
 
 def retarget(session: SessionStream, request: ConversionRequest, report: Report, name: str) -> SessionStream:
-    """Return the session as the target's own: events in the target's dialect, a location in the target's layout."""
+    """Return the session in the target's form: events in its dialect, a location in its layout."""
     target = adapter(request.to)
     module = lowering_of(target)
     if module is None:
@@ -70,7 +70,7 @@ def retarget(session: SessionStream, request: ConversionRequest, report: Report,
 
 @dataclass(frozen=True, slots=True)
 class _Leaving:
-    """What is said and written when all records of a session stand in another client's form."""
+    """What to report and write when all records of a session are in another client's form."""
 
     way: Foreign
     heading: Heading
@@ -95,7 +95,7 @@ class _Leaving:
         return Written([self._child(thread) for thread in self.way.threads()], self.way.last_time)
 
     def _child(self, thread: Thread) -> SideFile:
-        """Return the file of a conversation that lay inside its parent's."""
+        """Return the file of a conversation that was inside its parent's."""
         row = row_of(thread.heading, self.target.client, "")
         writer = SessionWriter(self.target, row, _nothing_earlier, self.report, self.name)
         values = writer.records(iter(thread.groups))
@@ -104,7 +104,7 @@ class _Leaving:
 
 
 def _passed_by(outline: Outline, module: ModuleType, losses: Losses, reading: SessionReading) -> Taker:
-    """Return who names carried records that say nothing to another client, before events are made of them."""
+    """Return the function that reports carried records which mean nothing to another client, before events are made."""
     notices, overhears, record_left, inner = outline.notices, outline.overhears, losses.record, outline.inner
     is_new, id_field = reading.is_new, module.CARRY_ID
 
@@ -121,13 +121,13 @@ def _passed_by(outline: Outline, module: ModuleType, losses: Losses, reading: Se
     return take
 
 
-_OPENING = 2  # records of a file that may begin a session that rides along
+_OPENING = 2  # records of a file that may begin a session that is carried inside
 
 
 def _brought_back(
     session: SessionStream, own: JsonObject, groups: Iterator[Group], module: ModuleType, losses: Losses
 ) -> SessionStream:  # fmt: skip
-    """Return a session that rode along in another client's file: natively what it was, then what was added since."""
+    """Return a session that was carried inside another client's file: its native records, then what was added since."""
     asked = session.origin
     way = Foreign(
         heading_of(own, outline_of(own)), session.row, outline_of(session.row, asked.recall), module.LOWERING, losses,
@@ -137,7 +137,7 @@ def _brought_back(
 
 
 def refuse_losses(losses: Losses, request: ConversionRequest, name: str) -> None:
-    """Raise where the caller wants no conversation lost and some is."""
+    """Raise if the caller wants no conversation lost and some is."""
     if request.on_loss != "raise":
         return
     lost = [loss for loss in losses.all() if KINDS[loss.kind][0] == CONTENT]
@@ -147,7 +147,7 @@ def refuse_losses(losses: Losses, request: ConversionRequest, name: str) -> None
 
 
 def beside_name(child: str, location: str, parent: Heading) -> str:
-    """Return a child's path as seen from its parent's file; `{stem}` stands for that file's own name."""
+    """Return a child's path relative to its parent's file; `{stem}` is that file's own name."""
     here = posixpath.relpath(child, posixpath.dirname(location))
     return here.replace(f"{parent.id}/", "{stem}/", 1) if here.startswith(f"{parent.id}/") else here
 
@@ -159,7 +159,7 @@ def _nothing_earlier(_: str) -> list[JsonObject]:
 def _beginning(
     session: SessionStream, base: tuple[str, int], losses: Losses, after: tuple[str, ...]
 ) -> Iterator[Group]:
-    """Yield the records of the session that holds the beginning, up to where the sessions `after` it go on."""
+    """Yield the records of the session that holds the beginning, up to where the sessions `after` it continue."""
     base_id, end = base
     found = False
     for parent in session.origin.others(base_id) if base_id not in after else ():

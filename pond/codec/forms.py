@@ -1,4 +1,4 @@
-"""The forms that a session's records have on their way out: lines, one document, or a store of the client's own."""
+"""The output forms of a session's records: lines, one document, or a store of the client."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pond.codec.registry import Adapter, adapter, clients
 from pond.model.json_text import Json, JsonObject, encode
 from pond.model.marks import FORM, marks_of
 
-Whole = Callable[[Iterable[Json], str], bytes]  # records, and what to call them -> what is written
+Whole = Callable[[Iterable[Json], str], bytes]  # records and their name -> the bytes to write
 
 
 def whole_form(row: JsonObject, owner: Adapter) -> Whole | None:
-    """Return what makes one piece of a session's records; None where each is a line of its own."""
+    """Return the function that joins a session's records into one piece; None if each is a line."""
     form = marks_of(row["options"]).get(FORM)
     if form is None:
         return None
@@ -28,7 +28,7 @@ def whole_form(row: JsonObject, owner: Adapter) -> Whole | None:
 
 
 def suffix_of(row: JsonObject) -> str:
-    """Return how the name of a session's file ends, by its form."""
+    """Return the suffix of a session's file, by its form."""
     form, client = marks_of(row["options"]).get(FORM), row["source_agent"]
     if form == document.DOCUMENT:
         return document.SUFFIX

@@ -1,4 +1,4 @@
-"""Families of sessions: a parent's children come along, and a family too deep for the target stays whole, unwritten."""
+"""Families of sessions: children follow their parent, and a family too deep for the target is not written at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pond.portable.outline import Outline
 
 @dataclass(frozen=True, slots=True)
 class FamilyMember:
-    """A session of a family: its id, its parent's, whether that parent spawned it, and the file it stands in."""
+    """A session of a family: its id, its parent's id, whether that parent spawned it, and its file."""
 
     id: str
     parent: str | None
@@ -25,7 +25,7 @@ class FamilyMember:
 
 
 def children(path: Path, client: str, session_id: str) -> list[Path]:
-    """Return the files of a session's children, where its client's layout tells."""
+    """Return the files of a session's children, if its client's layout shows them."""
     module = relatives_of(adapter(client)) if client != CANONICAL else None
     found: list[Path] = module.children(path, session_id) if module is not None else []
     return found
@@ -34,7 +34,7 @@ def children(path: Path, client: str, session_id: str) -> list[Path]:
 def member(row: JsonObject, start: Outline, name: str, checked: bool = True) -> FamilyMember:
     """Return a session as a member of its family; its first record tells a subagent from a fork.
 
-    Canonical text need not be what a reader made of a log: there a subagent and a fork both count.
+    Canonical text need not come from a reader: there both a subagent and a fork count.
     """
     parent = row.get("parent_session_id")
     known = parent if type(parent) is str else None

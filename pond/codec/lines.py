@@ -28,7 +28,7 @@ def is_lines_name(name: str) -> bool:
 
 
 def plain_name(name: str) -> str:
-    """Return the name that a compressed file of lines has when it is not compressed; any other name as it is."""
+    """Return the name of a compressed file of lines without compression; any other name unchanged."""
     return name.removesuffix(compressed.SUFFIX) if name.endswith(SUFFIX + compressed.SUFFIX) else name
 
 
@@ -40,8 +40,8 @@ class LineSource(Beginning):
     def __init__(self, file: BinaryIO, name: str, path: Path | None, *, compressed: bool = False) -> None:
         super().__init__()
         self.name, self.path = name, path
-        self.end = (0, 0)  # after `lines`: the offset behind the last one, and how many ended with a line feed
-        self.compressed = compressed  # `file` is the text of a compressed one: no offset in it means anything later
+        self.end = (0, 0)  # after `lines`: the offset after the last one, and how many ended with a line feed
+        self.compressed = compressed  # `file` is an unpacked copy: its offsets mean nothing later
         self._file = file
 
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
@@ -54,11 +54,11 @@ class LineSource(Beginning):
         return self._from(0, 0)
 
     def _from(self, start: int, before: int) -> Iterator[LineBlock]:
-        """Yield the lines from the offset `start` on; `before` so many lines have ended there."""
+        """Yield the lines from the offset `start` on; `before` is the number of lines before it."""
         file = self._file
         file.seek(0)
         head = file.read(4)
-        # Zeros alone are no text of any width: a file system that lost a block gives such lines, among others.
+        # Zeros alone are not text of any width: a file system that lost a block can produce such lines.
         if head[:2] in _WIDE or (head[1::2] == b"\0\0") != (head[::2] == b"\0\0"):
             raise SourceFault(Diagnostic("source-encoding", "expected UTF-8, found UTF-16 text", Span(self.name, 0)))
         offset, ended = start or (len(BOM) if head.startswith(BOM) else 0), before
@@ -70,7 +70,7 @@ class LineSource(Beginning):
             if (last := block[-1])[-1:] != b"\n":
                 ended -= 1
                 offset -= 0 if last.strip(BLANK) else len(last)
-                break  # whoever writes the file may go on with this line: what follows now is none of its own
+                break  # the writer may continue this line: what follows now does not start a new one
         self.end = offset, ended
 
     def cursor(self, fault: int, place: int) -> tuple[Cursor, int] | None:
@@ -88,7 +88,7 @@ class LineSource(Beginning):
         return chain(opening, blocks)
 
     def _begins_line(self, offset: int) -> bool:
-        """Tell whether a line begins at `offset`; raise NeedsWhole where the file is shorter than that."""
+        """Tell whether a line begins at `offset`; raise NeedsWhole if the file is shorter than that."""
         if offset == 0:
             return True
         last = os.pread(self._file.fileno(), 1, offset - 1)
@@ -121,7 +121,7 @@ class LineSource(Beginning):
 
     def lines_from(self, offset: int) -> Iterator[tuple[int, bytes]]:
         """Yield (offset, line) from `offset` on; the position of `lines` does not move."""
-        start, begun = offset, []  # a long line comes in many pieces: they are put together once
+        start, begun = offset, []  # a long line comes in many pieces: they are joined once
         while chunk := os.pread(self._file.fileno(), _CHUNK, offset):
             offset += len(chunk)
             first, *more = chunk.split(b"\n")

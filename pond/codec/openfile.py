@@ -22,7 +22,7 @@ _PIECE = 1 << 20
 
 
 class OpenFile(Opened):
-    """A file and how to see it. Its cursors are offsets."""
+    """A file and the ways to see it. Its cursors are offsets."""
 
     def __init__(self, file: BinaryIO, name: str, path: Path | None) -> None:
         super().__init__(name, path)
@@ -32,7 +32,7 @@ class OpenFile(Opened):
 
     @classmethod
     def unpacked(cls, file: BinaryIO, name: str, path: Path | None) -> OpenFile:
-        """Return a file that may be compressed; raise SourceFault for what nobody would write."""
+        """Return a file that may be compressed; raise SourceFault for something no client would write."""
         opened = cls(file, name, path)
         if is_compressed(file):
             opened.look()
@@ -84,6 +84,6 @@ class OpenFile(Opened):
 
     def has_record(self) -> bool:
         if isinstance(self.file, Unpacked):
-            return True  # nobody writes a compressed file line by line
+            return True  # no client writes a compressed file line by line
         self.file.seek(0)
         return any(b"\n" in piece for piece in iter(lambda: self.file.read(_PIECE), b""))

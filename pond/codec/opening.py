@@ -1,4 +1,4 @@
-"""What is open becomes an input: whose it is, and the sessions in it, unread."""
+"""Turns an open source into an input: which client wrote it, and its sessions, unread."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:  # a client's own files need neither
 class ReadingOptions:
     """How a client's own records are read."""
 
-    project: str | None = None  # of a session whose source names none
-    back_to: str | None = None  # the client they are written for, record by record, as they are read
-    checkpointed: bool = False  # somebody will ask where a later reading can go on
+    project: str | None = None  # for a session whose source names none
+    back_to: str | None = None  # the client for which they are written, record by record, while they are read
+    checkpointed: bool = False  # the caller will ask where a later reading can continue
     continuation: Continuation | None = None  # an earlier reading ended here
-    known: JsonObject | None = None  # the session as it is stored, where this source goes on with it
+    known: JsonObject | None = None  # the stored session, if this source continues it
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A recognised input: what wrote it, and its sessions."""
+    """A recognised input: which client wrote it, and its sessions."""
 
     client: str
     source: Source
@@ -46,11 +46,11 @@ class Input:
 
     @property
     def sessions(self) -> Iterator[SessionStream]:
-        """The sessions, unread; what is wrong with their records goes into the input's report."""
+        """The sessions, unread; faults of their records go into the input's report."""
         return self.read(self.report)
 
     def read(self, report: Report) -> Iterator[SessionStream]:
-        """Yield the sessions, unread; what is wrong with their records goes into `report`."""
+        """Yield the sessions, unread; faults of their records go into `report`."""
         return self._of_stream(report) if self.client == CANONICAL else self._of_client(report)
 
     def _of_stream(self, report: Report) -> Iterator[SessionStream]:
@@ -65,7 +65,7 @@ class Input:
     def _of_client(self, report: Report) -> Iterator[SessionStream]:
         reader = self._reader(report)
         report.sessions += 1
-        # Both faces meet on the way back: what is written proves what was read, and one proof is enough.
+        # Reading and writing meet here: the output proves what was read, and one proof is enough.
         back = self.how.back_to == self.client and self.source.form == "lines"
         yield SessionStream(reader.session, reader.records(back=back), ClientOrigin(reader, back))
 
@@ -73,7 +73,7 @@ class Input:
         owner, how = adapter(self.client), self.how
         if how.continuation is None:
             return SessionReader(owner, self.source, report, how.project, how.checkpointed, how.known)
-        from pond.codec.resume import ResumedReader  # a quick start: only a lake goes on where it stopped
+        from pond.codec.resume import ResumedReader  # a quick start: only a lake continues where it stopped
 
         return ResumedReader(owner, self.source, report, how.project, how.continuation)
 
@@ -100,7 +100,7 @@ class ClientOrigin(SessionOrigin):
                 yield from open_input(opened, ConversionRequest(CANONICAL, owner.client), Report()).sessions
 
     def checkpoint(self) -> Checkpoint | None:
-        from pond.codec.resume import checkpoint_of  # a quick start: only a lake goes on where it stopped
+        from pond.codec.resume import checkpoint_of  # a quick start: only a lake continues where it stopped
 
         return checkpoint_of(self._reader)
 
@@ -127,11 +127,11 @@ def open_input(
     *,
     checkpointed: bool = False,
 ) -> Input:
-    """Recognise what is open and return its sessions, unread; raise SourceFault where it is nobody's.
+    """Recognise an open source and return its sessions, unread; raise SourceFault if no client wrote it.
 
     With `continuation` there is one session, and its groups are those of the records after the checkpoint. Taking the
-    session or its groups may raise NeedsWhole: then call it again without, and with a new report. `known` is the
-    session as it is stored, where this source goes on with it.
+    session or its groups may raise NeedsWhole: then call this again without it and with a new report. `known` is the
+    stored session, if this source continues it.
     """
     client = request.client or opened.client
     if client is None and continuation is not None:

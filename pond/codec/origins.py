@@ -1,4 +1,4 @@
-"""Where a session's fields come from: what its mapping says of that, worked out for one kind of file."""
+"""Where a session's fields come from, as its mapping says, prepared for one kind of file."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _HOLE = re.compile(r"\{([^{}]+)\}")
 class WantedValue(NamedTuple):
     """A value of the first record that has it."""
 
-    number: int  # its place among all that its plan wants
-    fields: tuple[str, ...]  # that it may fill
-    keys: tuple[str, ...]  # that lead to it in a record
+    number: int  # its number in the plan
+    fields: tuple[str, ...]  # the fields it may fill
+    keys: tuple[str, ...]  # the path to it in a record
     of: str | None  # the kind of its records
-    own: bool  # only a record of the session itself counts
+    own: bool  # only the session's own records count
     read: Callable[[Json, str | None], tuple[Json, ...] | None] | None
-    words: tuple[bytes, ...]  # what sets its records apart, and the keys
+    words: tuple[bytes, ...]  # texts that such records contain, and the keys
 
 
 class FieldOrigins:
-    """Where a session's fields come from, for the files of one client whose paths gave the same captures.
+    """Where a session's fields come from, for files of one client whose paths have the same captures.
 
-    Which origin fills a field depends on which captures and values there are, and not on what they say. So it is
-    worked out once for all files that are alike in that: most files of a store.
+    Which origin fills a field depends on which captures and values exist, not on their content. So this is worked out
+    once for all files that are alike in that respect: most files of a store.
     """
 
     def __init__(self, module: ModuleType, captured: tuple[str, ...]) -> None:
@@ -60,7 +60,7 @@ class FieldOrigins:
                                 yield name, hole, Origin(None, None, tuple(hole.split(".")), None, None, None)
 
     def wanted(self, found: dict[int, str]) -> tuple[WantedValue, ...]:
-        """Return the values that can still matter where these are found."""
+        """Return the values that can still matter when these are found."""
         known = frozenset(found)
         if known not in self._wanted:
             session = dict(self.module.SESSION)
@@ -73,7 +73,7 @@ class FieldOrigins:
         return self._wanted[known]
 
     def origins(self, found: dict[int, str]) -> tuple[tuple[str, Origin, int], ...]:
-        """Return, for each field that can be filled, its name, the best origin, and the number of that one's value."""
+        """Return, for each field that can be filled, its name, the best origin, and the number of its value."""
         known = frozenset(found)
         if known not in self._origins:
             best = (
@@ -84,7 +84,7 @@ class FieldOrigins:
         return self._origins[known]
 
     def is_own(self, record: Json, path: dict[str, str], found: dict[int, str]) -> bool:
-        """Tell whether a record is the session's own, given what it and those before it say; it may name no session."""
+        """Tell whether a record is the session's own, given what it and earlier ones say; it may name no session."""
         named = at(record, *self.module.OWN_KEYS)
         if type(named) is not str:
             return True
@@ -92,7 +92,7 @@ class FieldOrigins:
         return owner is None or self.value(*owner, path, found) == named
 
     def value(self, origin: Origin, number: int, path: dict[str, str], found: dict[int, str]) -> str:
-        """Return what an origin says, given the number of its value."""
+        """Return the value of an origin, given the number of its value."""
         return found[number] if origin.first is not None else self._text(origin, path, found)
 
     def _text(self, origin: Origin, path: dict[str, str], found: dict[int, str]) -> str:
@@ -115,7 +115,7 @@ class FieldOrigins:
         return False
 
     def _gives(self, origin: Origin, known: frozenset[int]) -> bool:
-        """Tell whether an origin gives its field a value; what a path or a record gives is never empty."""
+        """Tell whether an origin gives its field a value; a value from a path or a record is never empty."""
         if origin.where is not None and origin.where not in self._captured:
             return False
         if origin.capture is not None:
@@ -130,7 +130,7 @@ class FieldOrigins:
 
 @cache
 def field_origins(module: ModuleType, captured: tuple[str, ...]) -> FieldOrigins:
-    """Return the plan for files of a client whose paths gave these captures."""
+    """Return the plan for files of a client whose paths have these captures."""
     return FieldOrigins(module, captured)
 
 

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and never in place of another."""
+"""Files that appear complete or not at all, and never replace another."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _BUFFER = 1 << 18  # a record is a few kilobytes; the system is asked once for m
 
 
 class NewFile:
-    """A file that gets its name when it is whole; nothing is left behind on a failure.
+    """A file that gets its name when it is complete; a failure leaves nothing behind.
 
-    `with NewFile(path) as out: …` gives it its final name at the end. A file already there with the same bytes is left
-    alone (a re-run is a no-op); one with other bytes is an error.
+    `with NewFile(path) as out: …` gives it its final name at the end. An existing file with the same bytes is left
+    alone (a second run changes nothing); one with other bytes is an error.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._named: str | None = None  # the temporary name, where the system knows no file without one
+        self._named: str | None = None  # the temporary name, if the system has no unnamed files
 
     def __enter__(self) -> BinaryIO:
         try:
@@ -55,8 +55,8 @@ class NewFile:
 
     def _put(self, written: str) -> None:
         try:
-            # Fails where something is there: no race, no overwriting. The link in /proc stands for the open file, and
-            # only with a directory named (it is not used) does Python ask the system to follow it.
+            # Fails if something is there: no race, no overwriting. The link in /proc is the open file, and Python asks
+            # the system to follow it only if a directory is given (which is not used).
             os.link(written, self.path, src_dir_fd=self._file.fileno(), follow_symlinks=self._named is None)
         except FileExistsError:
             _refuse_another(written, self.path)
@@ -67,9 +67,9 @@ class NewFile:
 
 
 class HeldFile:
-    """A file that is written now and gets its name later, or never: `release` gives it one. A failure leaves none.
+    """A file that is written now and gets its name later, or never: `release` gives it one. A failure leaves nothing.
 
-    `location` is what it is to be called, for whoever reads of a failure.
+    `location` is its future name, for error messages.
     """
 
     def __init__(self, folder: Path, location: str) -> None:
@@ -121,17 +121,17 @@ def _refuse_another(written: str, path: Path) -> None:
 
 
 def _nameless(folder: Path) -> int | None:
-    """Open a file without a name, which not even a killed process leaves behind; None where there is no such thing."""
+    """Open a file without a name, which even a killed process does not leave behind; None if that is not possible."""
     if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
         return None
     try:
         return os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666)
     except OSError:
-        return None  # not on this file system; or a reason that the named road will say
+        return None  # not on this file system; or the attempt with a name reports the reason
 
 
 def _named(folder: Path) -> tuple[int, str]:
-    """Open a new file under a name of its own, with the mode that the umask gives any other."""
+    """Open a new file with a temporary name and the mode that the umask gives any other file."""
     name = os.path.join(folder, f".pond-{os.urandom(8).hex()}.tmp")
     return os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0), 0o666), name
 

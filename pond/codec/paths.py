@@ -1,4 +1,4 @@
-"""What a file's path says: captures of the client's file patterns, and the files that lie beside a session."""
+"""What a file's path says: captures of the client's file patterns, and the files beside a session."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def captures(path: Path | None, patterns: tuple[str, ...]) -> dict[str, str]:
-    """Return what the first fitting pattern captures; `_tail` is the part of the path the client's layout fixes."""
+    """Return the captures of the first fitting pattern; `_tail` is the part that the client's layout fixes."""
     if path is None:
         return {}
     text = plain_name(os.path.abspath(path).replace(os.sep, "/"))
@@ -30,14 +30,14 @@ def captures(path: Path | None, patterns: tuple[str, ...]) -> dict[str, str]:
     for each in patterns:
         if found := _pattern(each).match(text):
             return {**found.groupdict(), "directory": directory or "/"}
-    return {"directory": directory or "/"}  # a name that the client would not give is not kept
+    return {"directory": directory or "/"}  # a name that the client would not use is not kept
 
 
 def own_location(text: str, patterns: tuple[str, ...], ignores: dict[str, str]) -> str | None:
-    """Return where a stored path lies in the client's own layout; None where the client would keep no session there.
+    """Return the place of a stored path in the client's own layout; None if the client would keep no session there.
 
-    Stored paths are data, and may come from anybody: one that named the client's settings would make it run what they
-    say. A document that was found under a name of its own gets one of the client's: settings are such files, too.
+    Stored paths are data from anybody: one that named the client's settings would make it run what they say. A document
+    that was found under some other name gets one of the client's: settings are such files too.
     """
     if any(step in _NO_NAME for step in text.split("/")) or ignored(Path(text), ignores):
         return None
@@ -51,14 +51,14 @@ def own_location(text: str, patterns: tuple[str, ...], ignores: dict[str, str]) 
 
 
 def belongs_beside(name: str, patterns: tuple[str, ...]) -> bool:
-    """Tell whether the client keeps a file of this name beside a session; `{stem}` stands for the session's own."""
+    """Tell whether the client keeps a file of this name beside a session; `{stem}` is the session's own name."""
     folder, _, last = name.rpartition("/")
     pairs = (pattern.rpartition("/")[::2] for pattern in patterns)
     return last not in _NO_NAME and any(folder == where and fnmatchcase(last, what) for where, what in pairs)
 
 
 def one_of(path: str, key: str) -> str:
-    """Return the path of one session out of a store with many: a file beside the store, named after both."""
+    """Return the path of one session of a store with many: a file beside the store, named after both."""
     stem, suffix = os.path.splitext(path)
     return f"{stem}-{key.replace('/', '_').replace(os.sep, '_')}{suffix}"
 
@@ -66,8 +66,7 @@ def one_of(path: str, key: str) -> str:
 def beside(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
     """Yield (name, path) of the files that belong to the session file at `path`, sorted; names are relative to it.
 
-    `{stem}` in a pattern, and in the names given, stands for the session file's own name: it may be another where the
-    session is restored.
+    `{stem}` in a pattern and in the returned names is the session file's own name: a restored session may have another.
     """
     if not patterns:
         return
@@ -85,9 +84,9 @@ def beside(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
 
 
 def owner_stem(folder: str, patterns: Iterable[str]) -> str | None:
-    """Return the session file that all files of a folder belong to, by a pattern such as `{stem}/results/*`.
+    """Return the session file to which all files of a folder belong, by a pattern such as `{stem}/results/*`.
 
-    It comes without its suffix: how its name ends, the client's own patterns say.
+    It comes without its suffix, which only the client's own patterns know.
     """
     for pattern in patterns:
         inner = pattern.removeprefix("{stem}/").removesuffix("/*").split("/")
@@ -97,7 +96,7 @@ def owner_stem(folder: str, patterns: Iterable[str]) -> str | None:
 
 
 def _matching(folder: str, pattern: str) -> list[str]:
-    """Return the names in a folder that a pattern means; a plain name is not looked for among ten thousand others."""
+    """Return the names in a folder that match a pattern; a plain name is not searched among ten thousand others."""
     if "*" not in pattern:
         return [pattern]
     try:

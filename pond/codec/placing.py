@@ -1,4 +1,4 @@
-"""Where a session's files go: below the directory named, each in place of nothing else."""
+"""Where a session's files go: into the named directory, never in place of anything else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pond.model.json_text import JsonObject, NotJson, decode_unproved, encode
 from pond.model.marks import PATH, marks_of
 
 CANONICAL_SUFFIX = f".canonical{SUFFIX}"
-_LONGEST_NAME = 255  # bytes, on every file system in use
+_LONGEST_NAME = 255  # bytes, on every common file system
 _LONGEST_SUFFIX = 20  # characters
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 
@@ -37,10 +37,10 @@ def put_session(
     session: SessionStream, request: ConversionRequest, target: Path, location: Path, report: Report, name: str,
     dated: Callable[[], float | None],
 ) -> None:  # fmt: skip
-    """Write a session to `location` in the directory `target`, and beside it what belongs there.
+    """Write a session to `location` in the directory `target`, with the files that belong beside it.
 
-    Clients list their sessions by the files' dates: what goes to another client has that of its last message, what
-    goes back to its own is `dated` by the caller, who is asked when it is written.
+    Clients list their sessions by the dates of the files. A session for another client gets the date of its last
+    message; one for its own client is `dated` by the caller, who is asked when it is written.
     """
     with NewFile(inside(target, location)) as out:
         written = write_session(session, request.to, out, report, name)
@@ -51,16 +51,16 @@ def put_session(
 
 
 def refuse_empty(out: BinaryIO, session_id: str, name: str) -> None:
-    """Raise where nothing was written: a file without a record is no session."""
+    """Raise if nothing was written: a file without a record is not a session."""
     if not out.tell():
         what = f"session `{session_id}` has no records that can be written; no file was written"
         raise SourceFault(Diagnostic("output-empty", what, Span(name, 0)))
 
 
 def put_beside(location: Path, written: Written, in_layout: str, report: Report) -> None:
-    """Write the files that belong beside the session file at `location`; then date it by its last message.
+    """Write the files that belong beside the session file at `location`, then date it by its last message.
 
-    `in_layout` is where the session lies in its client's home: the client's list of sessions lies there, too.
+    `in_layout` is the session's place in its client's home: the client's list of sessions is there too.
     """
     for extra in written.beside:
         if not extra.shared:
@@ -72,7 +72,7 @@ def put_beside(location: Path, written: Written, in_layout: str, report: Report)
 
 
 def list_session(location: Path, lines: list[SideFile], in_layout: str, report: Report) -> None:
-    """Add lines about a session to its client's list, unless that names the session already: it knows better."""
+    """Add lines about a session to its client's list, unless the list already names the session."""
     if not in_layout or not location.as_posix().endswith(f"/{in_layout}"):
         what = f"`{lines[0].name}`, which holds the session's name, belongs in the client's home and was not written"
         report.error("output-unlisted", what, str(location))
@@ -83,13 +83,13 @@ def list_session(location: Path, lines: list[SideFile], in_layout: str, report: 
         if not _names(there, lines[0].data):
             gap = b"\n" if there and not there.endswith(b"\n") else b""
             with open(os.open(path, _APPEND, 0o666), "ab", buffering=0) as file:
-                file.write(gap + b"".join(line.data for line in lines))  # at once: others may add theirs just now
+                file.write(gap + b"".join(line.data for line in lines))  # in one write: others may be adding theirs
     except OSError as error:
         raise failed(path, error) from None
 
 
 def _names(there: bytes, line: bytes) -> bool:
-    """Tell whether a list has a line about the same session."""
+    """Tell whether a list already has a line about this session."""
     id = encode(_value(line).get("id"))
     return id in there and any(encode(_value(each).get("id")) == id for each in there.splitlines())
 
@@ -103,14 +103,14 @@ def _value(line: bytes) -> JsonObject:
 
 
 def seconds(time: str) -> float | None:
-    """Return an instant as files are dated; None where the text is no time."""
+    """Return a time as a file date; None if the text is not a time."""
     with contextlib.suppress(ValueError, OverflowError):
         return datetime.fromisoformat(time).timestamp()
     return None
 
 
 def date_file(location: Path, seconds: float | None) -> None:
-    """Let a file be as old as what it holds; None is nothing that is known."""
+    """Give a file the date of its content; None leaves it as it is."""
     if seconds is not None:
         with contextlib.suppress(OSError, OverflowError):
             os.utime(location, (seconds, seconds))
@@ -120,10 +120,10 @@ def date_file(location: Path, seconds: float | None) -> None:
 
 
 def layout(session: SessionStream, request: ConversionRequest) -> str:
-    """Return where the session's file lies in its client's own layout, from stored facts; never outside the target.
+    """Return the place of the session's file in its client's own layout, from stored facts; never outside the target.
 
-    Raise SourceFault where the stored path is none that the client would give a session. Canonical text is nobody's
-    settings: it takes any location.
+    Raise SourceFault if the client would never use the stored path for a session. Canonical text is no client's
+    settings, so it takes any location.
     """
     suffix = suffix_of(session.row)
     stored = marks_of(session.row["options"]).get(PATH) or _one_name(session.row["id"]) + suffix
@@ -137,7 +137,7 @@ def layout(session: SessionStream, request: ConversionRequest) -> str:
 
 
 def _one_name(id: str) -> str:
-    """Return an id as the name of a file: what separates names is no part of one."""
+    """Return an id as a file name, without path separators."""
     return id.replace("/", "_").replace(os.sep, "_")
 
 
@@ -147,7 +147,7 @@ def _misplaced(stored: str, client: str, session_id: str) -> SourceFault:
 
 
 def as_written(location: str, request: ConversionRequest) -> str:
-    """Return a session's location under the name it has in the form it is written in."""
+    """Return a session's location with the name it has in its output form."""
     if request.to != CANONICAL:
         return location
     folder, slash, name = location.rpartition("/")
@@ -155,14 +155,14 @@ def as_written(location: str, request: ConversionRequest) -> str:
 
 
 def apart(location: str, session_id: str) -> str:
-    """Return a location in the same folder that is a session's own; a pattern of the client that fits one fits both."""
+    """Return a unique location for a session in the same folder; a client pattern that fits one fits both."""
     folder, slash, name = location.rpartition("/")
     stem, suffix = _split(name)
     return folder + slash + _nameable(f"{stem}-{_one_name(session_id)}{suffix}")
 
 
 def inside(target: Path, location: Path) -> Path:
-    """Return a location below a directory; raise SourceFault where a link in that directory leads out of it."""
+    """Return a location below a directory; raise SourceFault if a link in that directory leads out of it."""
     folder = str(target)
     for name in location.relative_to(target).parts[:-1]:
         folder = os.path.join(folder, name)
@@ -189,14 +189,14 @@ def _steps(text: str) -> list[str]:
 
 
 def _nameable(name: str) -> str:
-    """Return a name that the file system takes and a terminal can show; nearly always the same."""
+    """Return a name that the file system accepts and a terminal can show; nearly always unchanged."""
     if name.isascii() and name.isprintable():
         return _fitting(name)
     return _fitting(re.sub(STEERING, "_", name).replace("\n", "_").replace("\t", "_"))
 
 
 def _fitting(name: str) -> str:
-    """Return a name as it is where the file system takes it; else its beginning, a hash of it all, and its suffix."""
+    """Return a name unchanged if the file system accepts it; otherwise its beginning, a hash, and its suffix."""
     if len(name.encode()) <= _LONGEST_NAME:
         return name
     stem, suffix = _split(name)

@@ -36,7 +36,7 @@ from pond.model.json_text import (
 )
 from pond.model.marks import AS, FILE, MAP, POND, SEQ
 
-if TYPE_CHECKING:  # a conversion takes no checkpoint
+if TYPE_CHECKING:  # a conversion needs no checkpoint
     from pond.codec.prompts import Prompts
 
 _NUMBERS = (int, float, Numeral)
@@ -44,12 +44,12 @@ VALUE, BESIDE = "value", "beside"
 _digest = xxhash.xxh3_64_digest
 
 
-# Gets a carried record and its line, which is plain JSON; tells whether that is all there is to do.
+# Gets a carried record and its line, which is plain JSON; returns whether that was all there is to do.
 Taker = Callable[[JsonObject, bytes], bool]
 
 
 class Calls(dict[str, str]):
-    """The names of the tool calls met, by their ids; knows which were asked for: those have a result."""
+    """The names of the tool calls seen so far, by their ids; knows which were asked for: those have a result."""
 
     def __init__(self, calls: dict[str, str] | None = None) -> None:
         super().__init__(calls or {})
@@ -61,19 +61,19 @@ class Calls(dict[str, str]):
 
 
 class SessionReading(Reading):
-    """A session being read from a source: knows which ids came before, and where."""
+    """A session that is read from a source: knows which ids came before, and where."""
 
     def __init__(self, session: JsonObject, source: Source, report: Report) -> None:
         super().__init__(own_id(session), project_of(session), session.get("created_at"))
         self.source, self.report = source, report
         self.number = 0
         self.line = b""
-        self.carried: Taker | None = None  # who takes carried records as they are, before anything is made of them
-        self._proved = -1  # the number of a line in which duplicate keys were looked for, and told
-        self._versions: dict[str, dict[bytes, str]] = {}  # ids met more than once: content -> message id
+        self.carried: Taker | None = None  # takes carried records as text, before anything is made of them
+        self._proved = -1  # the number of a line that was already checked for duplicate keys
+        self._versions: dict[str, dict[bytes, str]] = {}  # ids that occurred more than once: content -> message id
 
     def identify(self, own: str, record: JsonObject) -> str | None:
-        # The same id again: an equal record is a repeat, another one gets a key of its own (adapter-integrity-dedup).
+        # The same id again: an equal record is a repeat, a different one gets its own key (adapter-integrity-dedup).
         versions = self._versions.get(own)
         if versions is None:
             versions = self._versions[own] = self._first_version(own)
@@ -87,20 +87,20 @@ class SessionReading(Reading):
         return name
 
     def _first_version(self, own: str) -> dict[bytes, str]:
-        """Return the record that came first with an id, by its content; nothing equals one that cannot be read."""
+        """Return the first record with an id, by its content; nothing equals one that cannot be read."""
         try:
             return {fingerprint(decode(self.source.line_at(self.seen[hash(own)]), _ignore)): own}
         except NotJson:
             return {b"": own}
 
     def is_new(self, message_id: object) -> bool:
-        """Tell whether a record's own id comes for the first time, and remember where."""
+        """Tell whether a record's own id occurs for the first time, and remember where."""
         if type(message_id) is not str or not message_id:
             return True
         return self.seen.setdefault(hash(message_id), self.place) == self.place
 
     def place_of(self, message_id: str) -> int:
-        """Return where the record with this message id stands in the source."""
+        """Return the place of the record with this message id in the source."""
         return self.seen[hash(message_id)]
 
     def derive(self, record: JsonObject) -> str:
@@ -121,12 +121,12 @@ class SessionReading(Reading):
         self.report.error(code, message, self.source.name, self.number, path)
 
     def decode(self) -> Json:
-        """Return the value of the line, or raise NotJson; a key that stands twice is told."""
+        """Return the value of the line, or raise NotJson; a duplicate key is reported."""
         self._proved = self.number
         return decode(self.line, self._duplicate)
 
     def prove(self) -> None:
-        """Look for duplicate keys in the line, unless that was done."""
+        """Look for duplicate keys in the line, unless that was already done."""
         if self._proved != self.number:
             self.decode()
 
@@ -139,7 +139,7 @@ class SessionReading(Reading):
 
 
 class _Again(Reading):
-    """Reads one record a second time, under the id it already has; nobody is told anything twice."""
+    """Reads one record a second time, under the id it already has; nothing is reported twice."""
 
     def __init__(self, first: SessionReading, message_id: str) -> None:
         super().__init__(first.session_id, first.project, first.anchor)
@@ -172,7 +172,7 @@ class SessionReader:
     ) -> None:
         self.adapter, self.source, self.report = adapter, source, report
         self.session = gather(adapter.module, source, project)
-        # What is stored already was read by these facts: what follows has to be.
+        # Stored records were read with these facts, so the following ones must be too.
         self._facts = self.session if known is None else filled_in(known, self.session)
         self.context = SessionReading(self._facts, source, report)
         self.basis = self._basis()
@@ -180,26 +180,26 @@ class SessionReader:
         if checkpointed:
             self.context.calls = Calls()
         self.observer = adapter.observer()
-        self.taken, self.ended = 0, False  # how many records, and whether these are all
-        self.fault = 0  # the number of the last line that is no JSON
+        self.taken, self.ended = 0, False  # how many records, and whether that was the last
+        self.fault = 0  # the number of the last line that is not JSON
         self._extra = self._beside()
 
     @cached_property
     def prompts(self) -> Prompts | None:
-        """What marks prompts that the client writes down more than once; nobody asks on the way back to the client."""
+        """Marks prompts that the client writes down more than once; not needed on the way back to the client."""
         from pond.codec.prompts import prompts_of
 
         return prompts_of(self.adapter)
 
     def _basis(self) -> str:
-        """Return a digest of what the records are read by, besides themselves."""
+        """Return a digest of everything besides the records that decides how they are read."""
         context = self.context
         project = None if context.project is NO_PROJECT else context.project
         facts = [self.session["options"][POND][MAP], context.session_id, project, context.anchor]
         return xxhash.xxh3_64_hexdigest(encode(facts))
 
     def _beside(self) -> list[tuple[str, Path]]:
-        """Take the JSON files beside the session into its row; return the others, which become messages."""
+        """Put the JSON files beside the session into its row; return the others, which become messages."""
         others: list[tuple[str, Path]] = []
         values: JsonObject = {}
         for name, path in beside(self.source.path, self.adapter.module.BESIDE) if self.source.path else ():
@@ -215,11 +215,11 @@ class SessionReader:
         return others
 
     def records(self, *, back: bool = False) -> Iterator[list[JsonObject]]:
-        """Yield the canonical events of each record, in the order of the log; then of the files beside it.
+        """Yield the canonical events of each record, in the order of the log; then those of the files beside it.
 
-        Where the records are on their way `back` to the client they came from, the caller has the context `prove`
-        every line that is not as long as what was written for it. Carried records are offered to `carried` first: one
-        that goes on as the text it is can lose nothing, so nothing is to be proved of it.
+        If the records are on their way `back` to their own client, the caller has the context `prove` every line that
+        is not as long as its output. Carried records are first offered to `carried`: a record that is passed on as text
+        can lose nothing, so it needs no proof.
         """
         source, report = self.source, self.report
         module = self.adapter.module
@@ -237,7 +237,7 @@ class SessionReader:
                 context.number = number
                 context.line = line
                 context.seq = seq
-                # What was decoded to see whose file it is need not be decoded again.
+                # What was decoded to detect the client need not be decoded again.
                 if not decoded or (record := decoded.pop(place, NOT_PLAIN)) is NOT_PLAIN:
                     record = decode_plain(line)
                 elif line[-2:] != b"}\n":
@@ -272,7 +272,7 @@ class SessionReader:
                     record = _bounded(record, context)
                 try:
                     events = read(record, context)
-                except NotJson as error:  # its id came before, and looked at again it is too deep
+                except NotJson as error:  # its id came before, and on the second look it is too deep
                     self._fault(error)
                     continue
                 seq += 1
@@ -288,14 +288,14 @@ class SessionReader:
             yield [_carry_entry(entry, self.adapter.list_name, context)]
 
     def _exactly(self, cut: bool = False) -> Json:
-        """Return the exact value of the line being read; NOT_PLAIN where it has none, which is told.
+        """Return the exact value of the line being read; NOT_PLAIN if it has none, which is reported.
 
-        A line that is `cut`, having no line feed, is the last one: whoever writes the file may not be done with it.
+        A line that is `cut`, without a line feed, is the last one: its writer may not be finished.
         """
         try:
             value = self.context.decode()
             if cut and self.checkpointed and type(value) in _NUMBERS:
-                # Of all JSON text only a number can go on and be another: `1` may become `1.5`.
+                # Of all JSON text only a number can continue and become another value: `1` may become `1.5`.
                 raise NotJson("source-not-json", "cut off: a number without a line end behind it may go on")
             return value
         except NotJson as error:
@@ -315,14 +315,14 @@ class SessionReader:
         return self.context.place, self.context.number
 
     def recall(self, message_id: str) -> list[JsonObject]:
-        """Return the events of an earlier record again, read anew from where it stands."""
+        """Return the events of an earlier record, read again from its place."""
         record = decode(self.source.line_at(self.context.place_of(message_id)), _ignore)
         events: list[JsonObject] = self.adapter.module.read(record, _Again(self.context, message_id))
         return events
 
 
 def _bounded(record: Json, context: Reading) -> Json:
-    """Return a record of a very long line without its longest texts, having told so."""
+    """Return a record of a very long line without its longest texts, and report that."""
     return bound(record, MAX_TEXT, lambda size: context.note("source-truncated", "$", f"{size} bytes replaced"))
 
 
@@ -342,8 +342,8 @@ def _carry_value(value: Json, context: Reading) -> JsonObject:
 
 
 def _carry_file(name: str, data: bytes, context: Reading) -> list[JsonObject]:
-    """Return the message and file Part of a file that lies beside the session: output too large for the log."""
-    # The id holds the content's hash: a file that changes becomes a second row, it never replaces the first.
+    """Return the message and file Part of a file beside the session: output too large for the log."""
+    # The id holds the content's hash: a changed file becomes a second row and never replaces the first.
     message_id = f"beside/{name}/{xxhash.xxh3_64_hexdigest(data)}"
     head: JsonObject = {"kind": "message", "role": "user", "id": message_id, "session_id": context.session_id}
     if context.anchor is not None:
@@ -359,8 +359,8 @@ def _carry_file(name: str, data: bytes, context: Reading) -> list[JsonObject]:
 
 
 def _carry_entry(entry: JsonObject, name: str, context: Reading) -> JsonObject:
-    """Return the message that carries a line about the session from the client's list of all of them."""
-    # The id holds the content's hash: a line that is added later becomes one more row.
+    """Return the message that carries a line about the session from the client's list of sessions."""
+    # The id holds the content's hash: a later line becomes one more row.
     message_id = f"{LISTED}/{name}/{xxhash.xxh3_64_hexdigest(encode(entry))}"
     event: JsonObject = {"kind": "message", "role": "system", "id": message_id, "session_id": context.session_id}
     if context.anchor is not None:

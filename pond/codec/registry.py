@@ -1,4 +1,4 @@
-"""The adapters: every folder with a mapping is one. There is no second list to forget."""
+"""The adapters: every folder with a mapping is one. There is no second list that could be forgotten."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ CANONICAL = "canonical"
 
 
 class Observer(Protocol):
-    """A client's pass over the records its mapping has observed: sees them in order, and keeps a bounded memory."""
+    """A client's pass over the records that its mapping marks as observed: sees them in order, with bounded memory."""
 
     def observe(self, record: JsonObject) -> JsonObject:
-        """Return what there is to say of a record from its neighbours before it."""
+        """Return the facts about a record that follow from the records before it."""
 
     def state(self) -> JsonObject:
-        """Return all that is remembered, as JSON: whoever restores it goes on as if nothing had come between."""
+        """Return everything that is remembered, as JSON: after `restore`, the pass continues as if there had been no
+        break.
+        """
 
     def restore(self, state: JsonObject) -> None:
-        """Remember what `state` gave, and nothing else."""
+        """Remember what `state` returned, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Adapter:
     module: ModuleType
 
     def observer(self) -> Observer | None:
-        """Return a fresh pass that looks at each record and says what it learnt from its neighbours."""
+        """Return a fresh pass that looks at each record and says what it learnt from earlier ones."""
         if not self.module.FACTS:
             return None
         passes = importlib.import_module(f"pond.adapters.{self.folder.name}.passes")
@@ -49,14 +51,14 @@ class Adapter:
         return observer
 
     def listed(self, path: Path | None) -> tuple[JsonObject, ...]:
-        """Return what a list that the client keeps of its sessions says of the one in this file, oldest first."""
+        """Return what the client's list of sessions says about the one in this file, oldest first."""
         module = part_of(self, "listed") if path is not None else None
         found: tuple[JsonObject, ...] = module.entries(path) if module is not None else ()
         return found
 
     @property
     def list_name(self) -> str:
-        """The name of that list, in the client's home; empty where there is none."""
+        """The name of that list, in the client's home; empty if there is none."""
         module = part_of(self, "listed")
         return module.FILE if module is not None else ""
 
@@ -75,7 +77,7 @@ def clients() -> tuple[str, ...]:
 
 @cache
 def adapter(client: str) -> Adapter:
-    """Return the adapter of a client; raise UsageError where there is none."""
+    """Return the adapter of a client; raise UsageError if there is none."""
     folder = adapters_dir() / client.replace("-", "_")
     if client not in clients():
         raise unknown("client", client, [*clients(), CANONICAL])
@@ -84,14 +86,14 @@ def adapter(client: str) -> Adapter:
 
 @cache
 def part_of(owner: Adapter, name: str) -> ModuleType | None:
-    """Return a module of the adapter's folder, where it has one of that name."""
+    """Return a module of the adapter's folder, if there is one of that name."""
     if not (owner.folder / f"{name}.py").is_file():
         return None
     return importlib.import_module(f"pond.adapters.{owner.folder.name}.{name}")
 
 
 def _compiled(folder: Path) -> ModuleType:
-    """Return the mapping's compiled module: the shipped one where it is fresh, else compiled now."""
+    """Return the mapping's compiled module: the shipped one if it is fresh, otherwise compiled now."""
     text = (folder / f"{folder.name}.map").read_bytes()
     try:
         module = importlib.import_module(f"pond.adapters.{folder.name}.compiled")
@@ -103,7 +105,7 @@ def _compiled(folder: Path) -> ModuleType:
 
 
 def compile_now(text: str, file: str) -> ModuleType:
-    """Compile a mapping in memory (this is what pulls in the parser)."""
+    """Compile a mapping in memory (this imports the parser)."""
     from pond.lang.check import check
     from pond.lang.compile import compile_plan
     from pond.lang.parse import parse

@@ -1,4 +1,4 @@
-"""What an adapter knows beyond its mapping: how its client's log reads, where relatives lie, how it is told a story."""
+"""What an adapter knows beyond its mapping: how to read its client's log, find related sessions, write one."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ SOME_AGENT = "subagent"  # the kind, where the client does not say
 
 
 def lowering_of(owner: Adapter) -> ModuleType | None:
-    """Return how the client is told a portable conversation, where its adapter says so."""
+    """Return how to write a portable conversation for the client, if its adapter can."""
     return part_of(owner, "lowering")
 
 
 def relatives_of(owner: Adapter) -> ModuleType | None:
-    """Return what the adapter knows of its client's logs and of where relatives lie."""
+    """Return what the adapter knows about its client's logs and about where related sessions are."""
     return part_of(owner, "outline")
 
 
 def outline_of(row: JsonObject, recall: Recall | None = None) -> Outline:
-    """Return a fresh outline for a session: its own client's, or a plain log's where the client is unknown here."""
+    """Return a fresh outline for a session: its own client's, or that of a plain log if the client is unknown here."""
     origin = row["source_agent"]
     module = relatives_of(adapter(origin)) if origin in clients() else None
     kind: type[Outline] = module.OUTLINE if module is not None else Outline
@@ -33,7 +33,7 @@ def outline_of(row: JsonObject, recall: Recall | None = None) -> Outline:
 
 
 def title_reader(row: JsonObject) -> Callable[[JsonObject], str | None] | None:
-    """Return what reads a session's title from the options of a carried record; None where nobody can."""
+    """Return the function that reads a session's title from the options of a carried record; None if there is none."""
     origin = row["source_agent"]
     module = relatives_of(adapter(origin)) if origin in clients() else None
     if module is None:
@@ -49,7 +49,7 @@ def title_reader(row: JsonObject) -> Callable[[JsonObject], str | None] | None:
 
 
 def agent_of(row: JsonObject, first: Group | None) -> str | None:
-    """Return the kind of agent whose session this is, in lower case; None where nobody spawned it."""
+    """Return the kind of agent whose session this is, in lower case; None if it was not spawned."""
     outline = opening(row, first)
     return (outline.kind.strip().lower() or SOME_AGENT) if outline.spawned else None
 

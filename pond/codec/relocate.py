@@ -18,7 +18,7 @@ _NOT_MOVED = frozenset(("data", "id", "session_id", "message_id", "kind", "type"
 
 
 class Relocation:
-    """Directories and what they are to be called from now on. Counts the values it changes."""
+    """Directories and their new names. Counts the values it changes."""
 
     def __init__(self, paths: tuple[tuple[str, str], ...]) -> None:
         self._new = {old.rstrip("/\\") or old: new.rstrip("/\\") or new for old, new in paths}
@@ -33,7 +33,7 @@ class Relocation:
         return moved
 
     def value(self, value: Json) -> Json:
-        """Return a value with the paths in all its texts moved; what holds none is returned as it is."""
+        """Return a value with the paths in all its texts moved; the same value if it has none."""
         if type(value) is str:
             return self.text(value)
         if type(value) is list:
@@ -68,7 +68,7 @@ def relocated(session: SessionStream, paths: tuple[tuple[str, str], ...], report
 
 
 class _Relocated(SessionOrigin):
-    """Where a session comes from, with its paths moved. Its records are never taken as they stand."""
+    """Where a session comes from, with its paths moved. Its records are never passed on as text."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class _Relocated(SessionOrigin):
 
 
 def _location_moved(client: str, old: str, new: str) -> Callable[[str], str]:
-    """Return how a location in the client's layout changes, where the layout spells the directory."""
+    """Return how a location in the client's layout changes, if the layout spells the directory."""
     module = lowering_of(adapter(client)) if client in clients() else None
     if module is None or old == new:
         return str

@@ -1,4 +1,4 @@
-"""What happened while reading and writing: faults, and drift of the format, counted and never silent."""
+"""What happened while reading and writing: faults and drift, counted and never silent."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:  # most conversions lose nothing
     from pond.codec.lineage import FamilyMember
     from pond.portable.loss import Losses
 
-# A broken file can have a fault on every line; each kind is shown this often per file and counted beyond.
+# A broken file can have a fault on every line; each kind is shown this often per file, and counted beyond that.
 MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeAdvice:
-    """How to go on with a session in another client: where its file belongs, and with which command."""
+    """How to continue a session in another client: where its file belongs, and with which command."""
 
     client: str
     home: str
@@ -39,15 +39,15 @@ class Report:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     drift: Drift = field(default_factory=Drift)
     losses: list[Losses] = field(default_factory=list)  # one for each session that went to another client
-    resumes: list[ResumeAdvice] = field(default_factory=list)  # how to go on with each
-    moved: int = 0  # values in which a path got another name
+    resumes: list[ResumeAdvice] = field(default_factory=list)  # how to continue each of them
+    moved: int = 0  # values in which a path changed
     members: list[FamilyMember] = field(default_factory=list)  # sessions that go to another client, with their families
     cut_off: tuple[str, str, int] | None = None  # code, file and line of a last line that has no line feed and no value
     _indexes: dict[tuple[str, str, str], int] = field(default_factory=dict)
     _counts: dict[int, int] = field(default_factory=dict)
 
     def error(self, code: str, message: str, file: str, line: int = 0, path: str = "") -> None:
-        """Record a fault; every error keeps its own line up to a limit, warnings of one kind are counted together."""
+        """Record a fault; every error has its own line up to a limit, warnings of one kind are counted together."""
         key = (code, file, "" if _is_error(code) else f"{path}\0{message}")
         seen = self._indexes.setdefault(key, len(self.diagnostics))
         if seen == len(self.diagnostics) or (_is_error(code) and self._counts.get(seen, 1) < MOST_SHOWN):
@@ -58,7 +58,7 @@ class Report:
         self._counts[seen] += 1
 
     def withdraw_cut_off(self) -> bool:
-        """Take the fault of a last line back that is still being written; tell whether there is one."""
+        """Withdraw the fault of a last line that is still being written; tell whether there is one."""
         if self.cut_off is None:
             return False
         code, file, line = self.cut_off
@@ -87,7 +87,7 @@ class Report:
 
     @property
     def faults(self) -> list[Diagnostic]:
-        """The diagnostics with their counts: one entry where many of a kind were met."""
+        """The diagnostics with their counts: one entry for many of a kind."""
         out = []
         for index, diagnostic in enumerate(self.diagnostics):
             count = self._counts.get(index, 1)
@@ -100,7 +100,7 @@ class Report:
         return sum(d.severity == "error" for d in self.diagnostics)
 
     def add(self, other: Report) -> None:
-        """Take over what another report holds."""
+        """Add what another report holds."""
         self.files += other.files
         self.sessions += other.sessions
         self.records += other.records
@@ -114,7 +114,7 @@ class Report:
         self.drift.add(other.drift)
 
     def loss_counts(self) -> dict[str, int]:
-        """Return how much was lost of each kind, in the order in which the kinds came up."""
+        """Return how much was lost of each kind, in the order in which the kinds occurred."""
         counts: dict[str, int] = {}
         for losses in self.losses:
             for loss in losses.all():

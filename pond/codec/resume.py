@@ -1,8 +1,8 @@
-"""A session file that grew, read from where it grew: the rows are those of a reading of the whole file, or it refuses.
+"""Reads a session file from where it grew: the rows are those of a reading of the whole file, or it refuses.
 
 A reading leaves a checkpoint: what it remembered and the lake does not store. The next one begins there. What only the
 part before the checkpoint can decide is never guessed: `NeedsWhole` is raised, and the caller reads the file as if
-there were no checkpoint. Events that were given before that are right, so those already written need not be taken back.
+there were no checkpoint. Events that were given before that are right, so nothing written needs to be withdrawn.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from pond.codec.report import Report
 from pond.codec.source import Cursor, LineBlock, NeedsWhole, Source
 from pond.model.json_text import JsonObject
 
-_FORM = 3  # of a checkpoint; one that was written in another form is not looked into
+_FORM = 3  # of a checkpoint; one with another number is not used
 _OFFSETS = 2  # the form before, when every source was a file of lines: its cursor was called an offset
 _MOST_CALLS = 1_000
 _LONGEST_CALL = 400  # characters of an id and a name
-_EARLIER = -1  # the place of a record that stands before the checkpoint
+_EARLIER = -1  # the place of a record before the checkpoint
 _DIGEST = 16  # letters
 _DERIVED = re.compile(r"([0-9a-f]{16})\.([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Where a reading ended, and what it has to remember to go on there."""
+    """Where a reading ended, and what it must remember to continue there."""
 
-    cursor: Cursor  # behind what was taken, for the source to go on from; a last line that was cut off is not taken
-    lines: int  # that were complete before it
+    cursor: Cursor  # after what was read, for the source to continue from; a cut-off last line does not count as read
+    lines: int  # complete lines before it
     records: int
     derived: int  # ids made from content
     basis: str  # digest of what else decides: the session's facts and the mapping's number
@@ -49,7 +49,7 @@ class Checkpoint:
 
     @classmethod
     def from_json(cls, value: JsonObject) -> Checkpoint:
-        """Return the checkpoint that `as_json` made a value of; raise NeedsWhole for one of another form."""
+        """Return the checkpoint from the value that `as_json` made; raise NeedsWhole for another form."""
         fields = {name: field for name, field in value.items() if name != "form"}
         if value.get("form") == _OFFSETS:
             fields["cursor"] = fields.pop("offset")
@@ -68,7 +68,7 @@ class Continuation:
 
 
 def checkpoint_of(reader: SessionReader) -> Checkpoint | None:
-    """Return the checkpoint of a reading that took all records; what is written anew as a whole has none."""
+    """Return the checkpoint of a finished reading; a source that is rewritten as a whole has none."""
     context, observer = reader.context, reader.observer
     ended = reader.source.cursor(reader.fault, context.place)
     if ended is None:
@@ -96,8 +96,8 @@ def _open(calls: Calls) -> dict[str, str]:
 class ResumedReader(SessionReader):
     """The records of a session after a checkpoint, ready to be streamed; then, again, the files beside the session.
 
-    The head of the file is looked at all the same: a young session may have learnt its project, its start or its
-    parent only now. Where that changes how records are read, the whole file is read again.
+    The head of the file is looked at again: a young session may have learnt its project, its start or its parent only
+    now. If that changes how records are read, the whole file is read again.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class ResumedReader(SessionReader):
         self.checkpointed = True
         if self.basis != checkpoint.basis:
             raise NeedsWhole("the session's facts, or the mapping, are not those of the earlier reading")
-        source.take_values()  # they stand before the checkpoint
+        source.take_values()  # they are before the checkpoint
         self.context = ResumedReading(self._facts, source, report, continuation)
         self.taken = checkpoint.records
         for memory, state in ((self.observer, checkpoint.observer), (self.prompts, checkpoint.prompts)):
@@ -125,7 +125,7 @@ class ResumedReader(SessionReader):
 
 
 class _OpenCalls(Calls):
-    """The calls that waited for a result at the checkpoint, and those met since."""
+    """The calls that waited for a result at the checkpoint, and those seen since."""
 
     def get(self, call: str, default: Any = None) -> Any:
         if call not in self:
@@ -134,7 +134,7 @@ class _OpenCalls(Calls):
 
 
 def _made_from(message_id: str) -> tuple[bytes, int] | None:
-    """Return the digest of the content that an id was made from, and how often that had come; None for other ids."""
+    """Return the digest of the content from which an id was made, and its number; None for other ids."""
     if len(message_id) == _DIGEST:
         try:
             digest = bytes.fromhex(message_id)
@@ -146,7 +146,7 @@ def _made_from(message_id: str) -> tuple[bytes, int] | None:
 
 
 class ResumedReading(SessionReading):
-    """A session being read from a checkpoint on: knows which ids came before it, not where."""
+    """A session that is read from a checkpoint on: knows which ids came before it, but not where."""
 
     def __init__(self, session: JsonObject, source: Source, report: Report, continuation: Continuation) -> None:
         super().__init__(session, source, report)
@@ -160,13 +160,13 @@ class ResumedReading(SessionReading):
         self.seen.update(dict.fromkeys(map(hash, known), _EARLIER))
         counts: dict[bytes, int] = {}
         found = 0
-        for message_id in known:  # of a long session there are many: no pattern is tried on an id that is too short
+        for message_id in known:  # a long session has many: no pattern is tried on an id that is too short
             if len(message_id) >= _DIGEST and (made := _made_from(message_id)) is not None:
                 digest, count = made
                 counts[digest] = max(counts.get(digest, 0), count)
                 found += 1
         if found != self._before:
-            # Another file of the same session gave ids, too: how often a content came in this one is not known.
+            # Another file of the same session gave ids too: how often a content occurred in this one is not known.
             self._undecided.update(counts)
             return
         self._before = 0

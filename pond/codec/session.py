@@ -1,4 +1,4 @@
-"""A session on its way from a source to its target: its row, its records' events, and what it can be asked."""
+"""A session between its source and its target: its row, its records' events, and what can be asked of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Groups = Iterator[list[JsonObject]]
 
 
 def _nowhere() -> tuple[int, int]:
-    """Return the place of a record that stands in no file."""
+    """Return the place of a record that is in no file."""
     return 0, 0
 
 
@@ -27,9 +27,9 @@ class SessionOrigin(ABC):
     """Where a session comes from. Each kind of source answers what it can."""
 
     checked = True  # its events come from a reader; canonical text may hold anything
-    reading: SessionReading | None = None  # where the records are read from the client's own source
-    back = False  # they go back to the client they came from, unproved
-    # How far the source is read, and the line of the record being read. A value: it is asked once a record.
+    reading: SessionReading | None = None  # if the records are read from the client's own source
+    back = False  # they return to the client they came from, unproved
+    # How far the source is read, and the line of the record being read. A value, because it is used for every record.
     reached: Callable[[], tuple[int, int]] = staticmethod(_nowhere)
 
     @abstractmethod
@@ -37,44 +37,46 @@ class SessionOrigin(ABC):
         """Return the events of an earlier message again."""
 
     def others(self, session_id: str) -> Iterator[SessionStream]:
-        """Yield the session with this id of the same store, where it is there."""
+        """Yield the session with this id from the same store, if it is there."""
         return iter(())
 
     def checkpoint(self) -> Checkpoint | None:
-        """Return where a later reading can go on, when all groups are read; None where it has to begin anew."""
+        """Return where a later reading can continue, when all groups are read; None if it must start from the
+        beginning.
+        """
         return None
 
     def moved(self, location: str) -> str:
-        """Return what becomes of a location in the client's layout, where a directory got another name."""
+        """Return the new form of a location in the client's layout, if a directory was renamed."""
         return location
 
 
 class Leaving(Protocol):
-    """A session that leaves its client: knows what there is to say and to write when its records are written."""
+    """A session that leaves its client: knows what to report and to write when its records are written."""
 
     def end(self) -> Written:
-        """Return what belongs beside the session; raise SourceFault where it cannot be written as it is wanted."""
+        """Return what belongs beside the session; raise SourceFault if it cannot be written as requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionStream:
-    """A session on its way."""
+    """A session between source and target."""
 
     row: JsonObject
     groups: Groups
     origin: SessionOrigin
-    leaving: Leaving | None = None  # where it goes to another client than its own
-    member: FamilyMember | None = None  # of a family that has to be known before the session is put at its location
+    leaving: Leaving | None = None  # if it goes to another client
+    member: FamilyMember | None = None  # of a family that must be known before the session gets its location
 
     @property
     def foreign(self) -> bool:
-        """Tell whether the session is on its way to another client than its own."""
+        """Tell whether the session goes to another client than its own."""
         return self.leaving is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What there is to know of a session when its records are written."""
+    """What is known about a session when its records are written."""
 
     beside: list[SideFile]  # files that belong beside it
-    time: str = ""  # of the last message, where the file is to be dated so
+    time: str = ""  # of the last message, if that dates the file

@@ -1,4 +1,4 @@
-"""Which files of a folder hold sessions, by their names: what each form calls its files, and each client its own."""
+"""Which files of a folder hold sessions, by their names: those of each form, and those of each client."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pond.codec.client_store import client_of_store
 from pond.codec.paths import captures, ignored, owner_stem
 from pond.codec.registry import adapter, clients
 
-_ANY_NAME = "{file}"  # how a pattern ends, before the suffix, for files that a person named
+_ANY_NAME = "{file}"  # the end of a pattern, before the suffix, for files with any name
 
 
 class SessionFiles:
-    """The names of session files, as the clients there are give them."""
+    """The names of session files, as the existing clients use them."""
 
     def __init__(self) -> None:
         modules = [adapter(client).module for client in clients()]
@@ -30,8 +30,8 @@ class SessionFiles:
     def __contains__(self, path: Path) -> bool:
         """Tell whether a file holds a session, or many.
 
-        Anybody may name a file of lines as they like. Documents are often something else, and what is compressed may
-        stand beside the same file unpacked: those need a name that a client gives.
+        A file of lines may have any name. Documents are often something else, and a compressed file may be beside the
+        same file unpacked: those need a name that a client uses.
         """
         return (
             (lines.is_lines_name(path.name) and not ignored(path, self._ignores))
@@ -41,7 +41,7 @@ class SessionFiles:
         )
 
     def missing_owner(self, folder: str) -> str | None:
-        """Return the session file that all files of a folder belong to, where it is not there."""
+        """Return the session file to which all files of a folder belong, if it is missing."""
         owners = [
             stem + suffix
             for module in self._modules
@@ -56,7 +56,7 @@ def _is_anybodys(pattern: str) -> bool:
 
 
 def _stands_for_itself(path: Path) -> bool:
-    """Tell whether a file is a compressed one, and not beside the same file unpacked."""
+    """Tell whether a file is compressed, and not beside the same file unpacked."""
     unpacked = lines.plain_name(str(path))
     return unpacked != str(path) and not os.path.lexists(unpacked)
 

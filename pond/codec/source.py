@@ -1,10 +1,10 @@
-"""The seam between clients' stores and the engine: what a source of records can be asked, whatever keeps them.
+"""The interface between clients' stores and the engine: what a source of records can be asked, whatever holds them.
 
 A source holds the records of one session, or canonical text. Nothing above it knows a byte offset or a suffix
 (adapter-transport-agnostic-seam): a place is a number that only its source understands, and so is a cursor. Records are
-JSON text here, one line each: the fast roads of the engine compare and pass on text. `codec/lines.py`,
-`codec/document.py` and `codec/client_store.py` implement it; the last one serves what an adapter brings along in its
-folder.
+JSON text here, one line each, because the fast code of the engine compares and passes on text. `codec/lines.py`,
+`codec/document.py` and `codec/client_store.py` implement it; the last one serves stores that an adapter brings along in
+its folder.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ BLANK = b"\r\n \t"
 
 # The number of its first line, the place of each (and more), and the lines.
 LineBlock = tuple[int, Iterable[int], list[bytes]]
-Cursor = Json  # where a reading ended; only the source that gave it understands it
+Cursor = Json  # where a reading ended; only the source that made it understands it
 
 
 class NeedsWhole(Exception):
-    """Only a reading of the whole source can tell; says why."""
+    """Only a reading of the whole source can decide; says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a store shows a source without reading it: how much there is, and a number that changes when it does."""
+    """How a store shows a source without reading it: its size, and a number that changes with it."""
 
     size: int = 0
     stamp: int = 0
 
 
 def whole_line(raw: bytes) -> bytes | None:
-    """Return a line without blanks around it, and with its line feed; None where it is blank."""
+    """Return a line without surrounding blanks and with its line feed; None if it is blank."""
     if raw[-2:] == b"}\n":
-        return raw  # as it is: no copy on the common road
+        return raw  # unchanged: no copy in the common case
     text = raw.strip(BLANK)
     return text + b"\n" if text else None
 
@@ -55,22 +55,22 @@ class Source(Protocol):
     name: str
     path: Path | None
     form: str
-    key: str  # which of the sessions of its store it is; empty where that holds one
+    key: str  # which session of its store it is; empty if the store holds one
 
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
         """Yield (place, line number, text) for every line that is not blank; the text ends with its line feed."""
 
     def blocks(self) -> Iterator[LineBlock]:
-        """Yield the lines as they are, many at a time; `whole_line` says what `lines` makes of each."""
+        """Yield the raw lines, many at a time; `whole_line` says what `lines` makes of each."""
 
     def line_at(self, place: int) -> bytes:
-        """Return the line that `lines` gave with this place."""
+        """Return the line that `lines` gave for this place."""
 
     def lines_with(self, needle: bytes) -> Iterator[bytes]:
         """Yield the lines that contain `needle`."""
 
     def head_lines(self, may_hold: Callable[[bytes], bool]) -> Iterator[bytes]:
-        """Yield the lines near the beginning, unless what follows the first ones cannot hold what is looked for."""
+        """Yield the lines near the beginning, unless what follows the first ones cannot hold what is wanted."""
 
     def first_lines(self) -> list[bytes]:
         """Return the first lines, to look at."""
@@ -82,23 +82,23 @@ class Source(Protocol):
         """Return what `decode_plain` gave for the first lines, by their places, to keep; the source forgets it."""
 
     def cursor(self, fault: int, place: int) -> tuple[Cursor, int] | None:
-        """Return, when all lines were read, where a later reading goes on, and how many lines were complete by then.
+        """Return, when all lines were read, where a later reading continues, and how many lines were complete.
 
         The line with the number `fault`, at `place`, is the last one that could not be read: one that is still being
-        written is taken when it is complete. None where a later reading has to begin anew.
+        written is read when it is complete. None if a later reading must start from the beginning.
         """
 
     def after(self, cursor: Cursor, lines: int) -> Iterator[LineBlock]:
-        """Yield the lines after a cursor, which so many lines precede; raise NeedsWhole where it leads nowhere."""
+        """Yield the lines after a cursor, which this many lines precede; raise NeedsWhole if it leads nowhere."""
 
 
 class Opened(ABC):
-    """A source that is open: gives its records, and tells whether they are those that were there before."""
+    """An open source: gives its records, and tells whether they are still the same."""
 
     def __init__(self, name: str, path: Path | None, key: str = "", client: str | None = None) -> None:
-        self.name, self.path = name, path  # what diagnostics call it, and the file it stands in
-        self.key = key  # which of the sessions of its store it is; empty where that holds one
-        self.client = client  # whose it is, where the store itself says so
+        self.name, self.path = name, path  # its name in diagnostics, and its file
+        self.key = key  # which session of its store it is; empty if the store holds one
+        self.client = client  # if the store itself says so
 
     def __enter__(self) -> Opened:
         return self
@@ -108,7 +108,7 @@ class Opened(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
 
     @abstractmethod
     def sources(self, report: Report) -> Iterator[Source]:
@@ -120,28 +120,30 @@ class Opened(ABC):
 
     @abstractmethod
     def end(self) -> Cursor:
-        """Return the cursor behind all that was there when it was opened."""
+        """Return the cursor after everything that was there when it was opened."""
 
     @abstractmethod
     def digest(self, cursor: Cursor) -> str:
-        """Return a digest of what stands before a cursor; it costs the same for much and for little."""
+        """Return a digest of what is before a cursor; the cost does not depend on the size."""
 
     @abstractmethod
     def size_before(self, cursor: Cursor) -> int:
-        """Return how much stands before a cursor, as `look` counts it."""
+        """Return the size of what is before a cursor, as `look` counts it."""
 
     @abstractmethod
     def has_record(self) -> bool:
-        """Tell whether a whole record is in it: one that is being written may have none yet."""
+        """Tell whether it has a complete record: one that is being written may have none yet."""
 
 
 class Beginning(ABC):
-    """The first lines of a source, read and decoded once: for all who look at them, and for the reader after them."""
+    """The first lines of a source, read and decoded once: for everyone who looks at them, and for the reader after
+    them.
+    """
 
     def __init__(self) -> None:
         self._first: list[bytes] | None = None
         self._places: list[int] = []
-        self._values: list[Json] = []  # what `decode_plain` gave for as many of them as somebody looked at
+        self._values: list[Json] = []  # what `decode_plain` gave for those that were looked at
 
     @abstractmethod
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
@@ -154,11 +156,11 @@ class Beginning(ABC):
         return self._first
 
     def first_values(self) -> Iterator[Json]:
-        """Yield the values of the first lines; read only, and without a proof that no key stands twice."""
+        """Yield the values of the first lines; read only, and without a proof that keys are unique."""
         lines, values = self.first_lines(), self._values
         for index, line in enumerate(lines):
             if index == len(values):
-                # The first one most often says whose file it is. Whoever wants to know more looks at all of them.
+                # The first one usually shows the client. A caller who wants to know more looks at all of them.
                 values += map(decode_plain, lines[index:] if index else lines[:1])
             value = values[index]
             yield value if value is not NOT_PLAIN else value_of(line)

@@ -1,6 +1,6 @@
-"""Sessions that are written and not in their places yet: files on the same file system, without a name of their own.
+"""Sessions that are written but not in their places yet: files on the same file system, without a final name.
 
-A session that goes to another client stays here until every input is read: only then is its family known.
+A session for another client stays here until every input is read: only then is its family known.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Staged:
     date: float | None
 
     def put(self, target: Path, report: Report) -> None:
-        """Give the files their names; raise SourceFault where another file has one of them."""
+        """Give the files their names; raise SourceFault if another file has one of them."""
         location = target / self.location
         self.put_at(inside(target, location), report)
 

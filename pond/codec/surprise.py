@@ -1,4 +1,4 @@
-"""What becomes of an error that ends the work on one file: it is told as that file's, and the rest goes on."""
+"""An error that ends the work on one file: it is reported for that file, and the other files continue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST = 200  # characters of an error's own text
 
 @contextmanager
 def contained(report: Report, name: str, *through: type[Exception]) -> Iterator[None]:
-    """Do the work on one file; whatever goes wrong is in the report, but for what has to come `through`."""
+    """Do the work on one file; errors go into the report, except those that must come `through`."""
     try:
         yield
     except through:
@@ -28,7 +28,7 @@ def contained(report: Report, name: str, *through: type[Exception]) -> Iterator[
 
 
 def told(error: Exception, name: str) -> tuple[Diagnostic, ...]:
-    """Return what to tell of an error that ended the work on a file; an interrupt is no such thing, and is raised."""
+    """Return the report of an error that ended the work on a file; an interrupt is raised instead."""
     if (stop := interrupt_behind(error)) is not None:
         raise stop from None
     where = Span(name, 0)

@@ -13,7 +13,7 @@ from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.compressed import is_compressed, unpacked
 
-# What no client writes: session text shrinks to a tenth or so, a bomb to a thousandth and less.
+# What no client writes: session text shrinks to about a tenth, a bomb to a thousandth or less.
 _FREE = 256 << 20  # bytes of text that any file may have
 _RATIO = 200
 _MOST = 32 << 30
@@ -26,9 +26,9 @@ class Unpacked(io.BufferedRandom):
 
 
 def plain(file: BinaryIO, name: str) -> BinaryIO:
-    """Return an open file as it is, or its text where it is compressed, having closed it; raise SourceFault for a bomb.
+    """Return an open file unchanged, or its text if it is compressed (then closed); raise SourceFault for a bomb.
 
-    What is damaged gives the text before the damage; `open_input` reports the fault.
+    A damaged file gives the text before the damage; `open_input` reports the fault.
     """
     if not is_compressed(file):
         return file

@@ -1,7 +1,7 @@
 """Proof on real files: source -> canonical text -> source, compared with what an independent reader sees.
 
-The source side is read by the standard library's JSON reader with every trap switched on, not by the codec's own, so a
-fault of the fast road cannot hide itself.
+The source side is read by the standard library's JSON reader with every check switched on, not by the codec's own, so a
+fault of the fast reader cannot hide itself.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Verdict:
 
 
 def verify_job(job: FoundSource, client: str | None = None, project: str | None = None) -> Verdict:
-    """Take one file through canonical and back and compare every record; differences are in the report."""
+    """Convert one file to canonical and back and compare every record; differences are in the report."""
     verdict = Verdict()
     report = verdict.report
     report.files = 1
@@ -86,7 +86,7 @@ def _opened_again(path: str, source: Input) -> Opened:
 
 
 def compare(path: Path, verdict: Verdict, restored: BinaryIO, side: list[SideFile], *, further: bool) -> None:
-    """Compare a file, and those beside it, with what was restored of it; `further`, that goes on after its end."""
+    """Compare a file, and those beside it, with what was restored; if `further`, the restored one may be longer."""
     with contained(verdict.report, str(path)), FoundSource(path, str(path)).open() as opened:
         form = _form(opened)
         left, right = _strict(opened, form), _strict(OpenFile(restored, str(path), None), form)
@@ -95,7 +95,7 @@ def compare(path: Path, verdict: Verdict, restored: BinaryIO, side: list[SideFil
 
 
 def _form(opened: Opened) -> str:
-    """Return the form of the records that a client recognises; the likeliest where none does."""
+    """Return the form of the records that a client recognises; the likeliest if none does."""
     sources = [*opened.sources(Report())]
     return next((source for source in sources if detect(source) is not None), sources[0]).form
 
@@ -117,7 +117,7 @@ def _strict(opened: Opened, form: str) -> Iterator[tuple[int, Json]]:
 
 
 def _texts(opened: Opened, form: str) -> Iterator[bytes]:
-    """Yield the text of each record without the engine's readers; that of a store only its own part can give."""
+    """Yield the text of each record without the engine's readers; for a store only its own module can read it."""
     if isinstance(opened, OpenFile):
         opened.file.seek(0)
         yield from [opened.file.read()] if form == DOCUMENT else opened.file

@@ -1,8 +1,8 @@
-"""Work in forked processes, as cheap to begin as the system's own `fork`: for conversions, proofs and the lake.
+"""Work in forked processes, as cheap to start as the system's own `fork`: for conversions, proofs and the lake.
 
-The standard library's pool takes longer to import and to start than a small store to convert. A forked process has the
-work already; what travels are tasks on the way there and frames on the way back. A process that is ahead waits until
-its frames are taken, so memory is bounded by a pipe and not by the sources.
+The standard library's pool takes longer to import and start than converting a small store. A forked process already has
+the work; tasks go there, and frames come back. A process that is ahead waits until its frames are taken, so memory is
+bounded by a pipe and not by the sources.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from typing import Any, TypeAlias, TypeVar
 Result = TypeVar("Result")
 Spread: TypeAlias = Generator[Result | object, None, None]
 Work: TypeAlias = Callable[[Any], Iterator[Any]]
-DIED = object()  # what comes of a task whose process did not live to finish it
+DIED = object()  # the result of a task whose process died before it finished
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _LENGTH = 8
 _CHUNK = 1 << 20
-_AHEAD = 1 << 20  # bytes that a process may be ahead, where the system lets a pipe hold so many
+_AHEAD = 1 << 20  # bytes that a process may be ahead, if the system allows a pipe of this size
 
 
 class Pool:
     """A few processes that do `work`, which yields frames for a task; close it to end them.
 
-    They are forked when the pool is made: whoever loads what runs threads of its own does so afterwards, and cannot
-    have them `renewed` when they die.
+    They are forked when the pool is made. A caller that loads a library with threads must do so afterwards, and cannot
+    have dead processes `renewed`.
     """
 
     def __init__(self, work: Work, count: int, *, renewed: bool = False) -> None:
         self._work, self._renewed = work, renewed
-        self._members: dict[int, _Member] = {}  # by the pipe that its frames come by
-        self._frozen = count > 0  # without a process of its own a pool leaves the collector alone
+        self._members: dict[int, _Member] = {}  # by the pipe that brings its frames
+        self._frozen = count > 0  # without processes, a pool leaves the garbage collector alone
         if self._frozen:
-            gc.freeze()  # what is here stays here: the collector of a child need not touch, and so copy, it
+            gc.freeze()  # the collector of a child need not touch, and so copy, what is here
         self._start(count)
 
     def run(self, tasks: Iterator[Any], is_near: Callable[[Any], bool] = lambda _: False) -> Iterator[tuple[Any, Any]]:
-        """Yield (task, frame) as frames come; None is a task's last frame, DIED where its process died.
+        """Yield (task, frame) as frames come; None is a task's last frame, DIED if its process died.
 
-        An exception among the frames is what ended the work on the task. Where a task is near, and where no process is
-        left, the work is done here.
+        An exception among the frames is what ended the work on the task. Tasks that are near, and all tasks if no
+        process is left, are done here.
         """
         idle = [*self._members.values()]
         busy: dict[int, _Member] = {}
@@ -61,7 +61,7 @@ class Pool:
                     if last:
                         del busy[pipe]
                         idle += [member] if frame is not DIED else self._replaced(member)
-                        near = near or _hand_out(tasks, idle, busy, is_near)  # whoever takes the frame may take long
+                        near = near or _hand_out(tasks, idle, busy, is_near)  # the caller may take long over the frame
                     if frame is not None:
                         yield task, frame
                     if last and frame is not DIED:
@@ -76,9 +76,9 @@ class Pool:
         return self._start(1) if self._renewed else []
 
     def _start(self, count: int) -> list[_Member]:
-        """Start processes and take them among the members.
+        """Start processes and add them to the members.
 
-        A signal waits until every process is known here, and knows there what to do about it.
+        A signal waits until every process is known here and knows how to handle it.
         """
         held: set[int] = {*signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)} if count else set()
         started = []
@@ -93,7 +93,7 @@ class Pool:
         return started
 
     def close(self) -> None:
-        """End the processes, whatever they are doing: they unwind it and say nothing."""
+        """End the processes, whatever they are doing: they clean up and report nothing."""
         if self._frozen:
             gc.unfreeze()
         members, self._members = self._members, {}
@@ -104,7 +104,7 @@ class Pool:
 def _hand_out(
     tasks: Iterator[Any], idle: list[_Member], busy: dict[int, _Member], is_near: Callable[[Any], bool]
 ) -> Any:  # fmt: skip
-    """Give tasks to the processes that have none; return one that is to be done here."""
+    """Give tasks to idle processes; return one that is to be done here."""
     while (idle or not busy) and (task := next(tasks, None)) is not None:
         if not idle or is_near(task):
             return task
@@ -115,7 +115,7 @@ def _hand_out(
 
 
 class _Member:
-    """One process: the pipe that tasks go by, and the one that frames come by."""
+    """One process: the pipe for tasks, and the one for frames."""
 
     def __init__(self, work: Work, held: set[int]) -> None:
         taking, self._tasks = os.pipe()
@@ -132,13 +132,13 @@ class _Member:
         os.close(sending)
 
     def begin(self, task: Any) -> None:
-        """Give the process a task; where it is dead, that is seen when its frames are waited for."""
+        """Give the process a task; if it is dead, that is noticed when its frames are waited for."""
         self.task = task
         with contextlib.suppress(BrokenPipeError):
             _send(self._tasks, task)
 
     def arrived(self) -> Iterator[tuple[Any, bool]]:
-        """Yield the frames that have come as a whole, and whether each is the last; DIED where no more will come."""
+        """Yield the frames that have arrived completely, and whether each is the last; DIED if no more will come."""
         chunk = os.read(self.frames, _CHUNK)
         if not chunk:
             yield DIED, True
@@ -155,12 +155,12 @@ class _Member:
     def close(self) -> None:
         os.close(self._tasks)
         os.close(self.frames)
-        os.kill(self._process, signal.SIGTERM)  # not yet waited for: the number is still its own
+        os.kill(self._process, signal.SIGTERM)  # not waited for yet: the number still belongs to it
         os.waitpid(self._process, 0)
 
 
 def _widen(pipe: int) -> None:
-    """Let a pipe hold more, where there is such a thing and memory for it."""
+    """Let a pipe hold more, if the system and memory allow it."""
     with contextlib.suppress(ImportError, AttributeError, OSError):
         import fcntl
 
@@ -168,7 +168,7 @@ def _widen(pipe: int) -> None:
 
 
 def _serve(work: Work, taking: int, sending: int, held: set[int]) -> None:
-    """Answer tasks until nobody asks any more; never returns."""
+    """Answer tasks until there are no more; never returns."""
     code = 1
     try:
         for stop in _STOPS:
@@ -183,7 +183,7 @@ def _serve(work: Work, taking: int, sending: int, held: set[int]) -> None:
     except (SystemExit, OSError, EOFError):
         pass  # told to stop, or nobody listens any more
     finally:
-        os._exit(code)  # nothing of the parent's is this process's to flush or to clean up
+        os._exit(code)  # this process must not flush or clean up anything of its parent
 
 
 def _leave(number: int, _: object) -> None:
@@ -191,7 +191,7 @@ def _leave(number: int, _: object) -> None:
 
 
 def _answer(work: Work, task: Any) -> Iterator[tuple[Any, bool]]:
-    """Yield the frames of a task, and whether each is the last; a mistake of ours costs this task, and no other."""
+    """Yield the frames of a task, and whether each is the last; a bug of ours costs only this task."""
     before: list[Any] = []
     try:
         for frame in work(task):
@@ -211,13 +211,13 @@ def _send(pipe: int, value: object) -> None:
 
 
 def spread(work: Callable[[int], Result], first_to_last: Sequence[int], count: int) -> Spread[Result]:
-    """Yield the results of `work(0)`, `work(1)`, …, begun in the order given; DIED where a process was killed.
+    """Yield the results of `work(0)`, `work(1)`, …, started in the order given; DIED if a process was killed.
 
-    Whatever ends the iteration ends the processes too.
+    Whatever ends the iteration also ends the processes.
     """
 
     def frames(number: int) -> Iterator[tuple[Result]]:
-        yield (work(number),)  # a result may be None, which as a frame is the end
+        yield (work(number),)  # a result may be None, which as a frame would mean the end
 
     pool = Pool(frames, count, renewed=True)
     try:

@@ -1,4 +1,4 @@
-"""Canonical events -> the client's own records, where the session is the client's own."""
+"""Canonical events -> the client's own records, for a session of that client."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from pond.model.marks import AS, FILE, POND, REPEAT_OF
 from pond.model.notices import NOTICE
 
 NO_RECORD = object()
-SPECIAL = (REPEAT, VALUE, BESIDE, LISTED, NOTICE)  # labels of what no kind of a mapping writes
+SPECIAL = (REPEAT, VALUE, BESIDE, LISTED, NOTICE)  # labels that no kind of a mapping writes
 Recall = Callable[[str], list[JsonObject]]
 
 
 @dataclass(frozen=True, slots=True)
 class SideFile:
-    """A file that belongs beside the session file; `{stem}` in its name stands for the session file's own.
+    """A file that belongs beside the session file; `{stem}` in its name is the session file's own name.
 
-    A `shared` one is a line of a list that the client keeps of all its sessions, in its home.
+    A `shared` one is a line of the list that the client keeps of all its sessions, in its home.
     """
 
     name: str
@@ -36,7 +36,7 @@ class SideFile:
 
 
 class SessionWriter:
-    """Writes one session's records back. `recall` gives an earlier message's events again, for repeated records."""
+    """Writes one session's records back. `recall` returns the events of an earlier message, for repeated records."""
 
     def __init__(self, adapter: Adapter, session: JsonObject, recall: Recall, report: Report, name: str) -> None:
         self._writers: dict[str, Callable[[list[JsonObject], Writing], Json]] = adapter.module.WRITE
@@ -55,7 +55,7 @@ class SessionWriter:
         return (value for events in groups if (value := self.record(events)) is not NO_RECORD)
 
     def record(self, events: list[JsonObject]) -> Json | SideFile:
-        """Return the source value of one group of events, or NO_RECORD where it is broken, which is reported."""
+        """Return the source value of one group of events, or NO_RECORD if it is broken, which is reported."""
         try:
             write = self._writers.get(events[0]["options"][POND][AS])
             return write(events, self._context) if write is not None else self._special(events)
@@ -66,7 +66,7 @@ class SessionWriter:
             return NO_RECORD
 
     def _special(self, events: list[JsonObject]) -> Json | SideFile:
-        """Return what no kind of the mapping writes: repeated records, values that are no objects, files."""
+        """Return what no kind of the mapping writes: repeated records, values that are not objects, files."""
         label = events[0]["options"][POND][AS]
         if label == REPEAT:
             events = self._recall(events[0]["options"][POND][REPEAT_OF])
@@ -79,11 +79,11 @@ class SessionWriter:
         if label == LISTED:
             return _list_line(events, self._list_name)
         if label == NOTICE:
-            return NO_RECORD  # pond's own words are nothing that the client wrote
+            return NO_RECORD  # the client did not write pond's own words
         raise Broken(f"the mapping has no kind `{label}`")
 
     def _is_beside(self, name: str) -> bool:
-        """Tell whether the client keeps a file of this name, which is data, beside a session; report if it does not."""
+        """Tell whether the client keeps a file of this name (which is data) beside a session; report if not."""
         if belongs_beside(name, self._beside):
             return True
         what = f"`{name}` is not a file that {self._session['source_agent']} keeps beside a session; it was left out"
@@ -91,7 +91,7 @@ class SessionWriter:
         return False
 
 
-# What a writer meets in events that no reader made; StopIteration where marks promise more items than there are.
+# What a writer can find in events that no reader made; StopIteration if marks promise more items than there are.
 _NONSENSE = (
     Broken, KeyError, TypeError, AttributeError, IndexError, ValueError, RuntimeError, StopIteration,
 )  # fmt: skip

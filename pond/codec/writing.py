@@ -1,4 +1,4 @@
-"""A session's records, written: as canonical text, as its own client has them, or as another client does."""
+"""Writes a session's records: as canonical text, in its own client's form, or in another client's."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from pond.config.process import gc_paused
 from pond.model.json_text import Json, NotJson, encode_line, encode_plain
 
 Tick = Callable[[int], None]
-_TICK_EVERY = 0xFF  # a mask: progress is looked at once in 256 records
+_TICK_EVERY = 0xFF  # a mask: progress is checked once every 256 records
 
 
 def _no_tick(done: int) -> None:
-    """Nobody watches."""
+    """Do nothing: nobody watches."""
 
 
 def write_session(
     session: SessionStream, to: str, out: BinaryIO, report: Report, name: str, progress: Tick = _no_tick
 ) -> Written:  # fmt: skip
-    """Write a session in the form that the target has; return what belongs beside it."""
+    """Write a session in the target's form; return what belongs beside it."""
     if to == CANONICAL:
         write_canonical(session, out, progress)
         return Written([])
@@ -50,7 +50,7 @@ def write_canonical(session: SessionStream, out: BinaryIO, progress: Tick = _no_
 def write_native(
     session: SessionStream, out: BinaryIO, report: Report, name: str, progress: Tick = _no_tick
 ) -> Written:  # fmt: skip
-    """Write a session's records as its client has them; return what belongs beside them."""
+    """Write a session's records in its client's form; return what belongs beside them."""
     owner = adapter(session.row["source_agent"])
     writer = SessionWriter(owner, session.row, session.origin.recall, report, name)
     beside = writer.side_files()
@@ -67,7 +67,7 @@ def write_native(
 def write_foreign(
     session: SessionStream, out: BinaryIO, report: Report, name: str, progress: Tick = _no_tick
 ) -> Written:  # fmt: skip
-    """Write a session's records as another client has them; raise SourceFault where they say or keep too little."""
+    """Write a session's records in another client's form; raise SourceFault if there are none or too much is lost."""
     assert session.leaving is not None
     writer = SessionWriter(adapter(session.row["source_agent"]), session.row, session.origin.recall, report, name)
     _write_lines(session, writer, out, report, name, progress, [], None)
@@ -78,9 +78,9 @@ def _write_lines(
     session: SessionStream, writer: SessionWriter, out: BinaryIO, report: Report, name: str, progress: Tick,
     beside: list[SideFile], back: SessionReading | None,
 ) -> None:  # fmt: skip
-    """Write one line for each record; files among them are put `beside`.
+    """Write one line for each record; files among them go `beside`.
 
-    A record on its way `back` is proved where its line is not as long as the one it was read from.
+    A record on its way `back` is proved if its line is not as long as the one it was read from.
     """
     write, record_of, reached = out.write, writer.record, session.origin.reached
     with gc_paused():
@@ -91,7 +91,7 @@ def _write_lines(
                 try:
                     text = encode_plain(value)
                     if back is not None and (text is None or len(text) != len(back.line)):
-                        back.prove()  # as long as its line, no key can have stood in it twice
+                        back.prove()  # as long as its line: it cannot have had a duplicate key
                     write(encode_line(value) if text is None else text)
                 except NotJson as error:
                     report.error(error.code, str(error), name, reached()[1])
@@ -100,7 +100,7 @@ def _write_lines(
 
 
 def _without(beside: list[SideFile], values: Iterator[Json | SideFile]) -> Iterator[Json]:
-    """Yield the records among what was written; the files among them are put `beside`."""
+    """Yield the records among what was written; files among them go `beside`."""
     for value in values:
         if isinstance(value, SideFile):
             beside.append(value)

@@ -1,1 +1,1 @@
-"""Settings: one declaration of each, read from `pond.toml`, `POND_*` variables and flags, and where each came from."""
+"""Settings: each declared once, read from `pond.toml`, `POND_*` variables and flags, with the source of each value."""

@@ -14,25 +14,25 @@ from pond.config.locations import NAMED_FILE, config_file
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.span import Span
 
-MOST_BYTES = 1 << 16  # far beyond any configuration; what is larger was named by mistake
+MOST_BYTES = 1 << 16  # far beyond any configuration; a larger file was named by mistake
 _POSITION = re.compile(r" ?\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A configuration file that is TOML; nothing is known yet of what its keys mean."""
+    """A configuration file that is valid TOML; its keys are not checked yet."""
 
     file: Path
     table: dict[str, Any]
     lines: dict[tuple[str, ...], int]
 
     def span(self, path: tuple[str, ...]) -> Span:
-        """Return where a key stands."""
+        """Return the place of a key."""
         return Span(str(self.file), self.lines[path])
 
 
 def read_document(environ: Mapping[str, str]) -> Document | None:
-    """Return the configuration file, or None where there is none; only a file that was named must exist."""
+    """Return the configuration file, or None if there is none; only a file that was named must exist."""
     file = config_file(environ)
     if file is None:
         return None
@@ -51,7 +51,7 @@ def read_document(environ: Mapping[str, str]) -> Document | None:
 
 
 def parse(content: bytes, file: Path) -> Document:
-    """Return the document that `content` is, or raise UsageError with the place where it is none."""
+    """Return the document in `content`, or raise UsageError with the place where it is not TOML."""
     if len(content) > MOST_BYTES:
         raise _refusal(file, f"expected at most {MOST_BYTES} bytes, found more")
     try:
@@ -69,7 +69,7 @@ def parse(content: bytes, file: Path) -> Document:
 
 
 def _explained(error: str, text: str) -> tuple[str, int, int]:
-    """Return the parser's message in our style, and the line and the column it speaks of."""
+    """Return the parser's message in our style, with its line and column."""
     position = _POSITION.search(error)
     message = _POSITION.sub("", error)
     message = f"expected TOML: {message[:1].lower()}{message[1:]}"
@@ -79,7 +79,7 @@ def _explained(error: str, text: str) -> tuple[str, int, int]:
 
 
 def _end(text: str) -> tuple[int, int]:
-    """Return line and column behind the last character."""
+    """Return the line and column after the last character."""
     return text.count("\n") + 1, len(text) - text.rfind("\n")
 
 

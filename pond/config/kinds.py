@@ -1,4 +1,4 @@
-"""The kinds of values that settings take: how each reads text, what it accepts, and how it is named to a person."""
+"""The kinds of values that settings take: how each reads text, what it accepts, and how it is described."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _BUCKETS = ("s3", "gs", "az")
 _LONGEST_SHOWN = 60
 _INT64 = 1 << 63
 _NAMESPACE = re.compile(r"[a-z0-9_-]{1,64}")
-HOLE, EVERY = "{namespace}", "*"  # what a template has in place of a name, and the name that stands for all
+HOLE, EVERY = "{namespace}", "*"  # the placeholder of a template, and the name that means all
 
 
 class Unfit(Exception):
-    """The value is not what the kind takes."""
+    """The value does not fit the kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathBase:
-    """Where a value was written, as far as paths go: what `~` means there and where relative paths begin."""
+    """Where a value was written, for paths: what `~` means there and where relative paths begin."""
 
     home: Path | None
     folder: Path
@@ -35,19 +35,19 @@ class SettingKind(ABC):
     @property
     @abstractmethod
     def expected(self) -> str:
-        """What it takes, in words: for messages and for the reference."""
+        """What it takes, in words, for messages and for the reference."""
 
     def from_text(self, text: str) -> object:
-        """Return what a variable's or a flag's text says; text that says nothing of this kind is returned as it is."""
+        """Return what the text of a variable or flag means; text that does not fit is returned unchanged."""
         return text
 
     @abstractmethod
     def check(self, value: object, base: PathBase) -> object:
-        """Return the value in the form settings have, or raise Unfit."""
+        """Return the value in the form that settings use, or raise Unfit."""
 
 
 class Text(SettingKind):
-    """Any text with something in it."""
+    """Any text that is not empty."""
 
     expected = "text that is not empty"
 
@@ -57,7 +57,7 @@ class Text(SettingKind):
 
 
 class Location(SettingKind):
-    """A directory of this machine or of an object store."""
+    """A directory of this machine or in an object store."""
 
     expected = "a path, or an address that begins with file:///, s3://, gs:// or az://"
 
@@ -161,7 +161,7 @@ class Number(SettingKind):
             return text
 
     def check(self, value: object, base: PathBase) -> float:
-        """Return the number as a float; NaN lies between no bounds."""
+        """Return the number as a float; NaN is within no bounds."""
         if isinstance(value, bool) or not isinstance(value, int | float) or not self.above < value <= self.most:
             raise Unfit
         return float(value)
@@ -174,7 +174,7 @@ class Texts(SettingKind):
     separator: ClassVar[str] = ","
 
     def from_text(self, text: str) -> object:
-        """Cut at the separator; nothing between two separators is no item."""
+        """Split at the separator; an empty piece is not an item."""
         return [item.strip() for item in text.split(self.separator) if item.strip()]
 
     def check(self, value: object, base: PathBase) -> tuple[str, ...]:
@@ -205,7 +205,7 @@ class Option(SettingKind):
     expected = "text, a whole number, true or false"
 
     def check(self, value: object, base: PathBase) -> str:
-        """Return the option as the text it stands for."""
+        """Return the option as text."""
         match value:
             case bool():
                 return "true" if value else "false"
@@ -217,18 +217,18 @@ class Option(SettingKind):
 
 
 class OptionTable(SettingKind):
-    """A table whose names are not ours: each is handed on as it is."""
+    """A table with names that pond does not know: each option is passed on unchanged."""
 
     expected = "a table of options, each text, a whole number, true or false"
-    secret: ClassVar[bool] = True  # an option may be a password, whatever it is called
+    secret: ClassVar[bool] = True  # an option may be a password, whatever its name
     _option: ClassVar[Option] = Option()
 
     def check(self, value: object, base: PathBase) -> NoReturn:
-        """Refuse what is no table; a table is taken apart, so that a fault names the line of its own option."""
+        """Refuse what is not a table; options are checked one by one, so that a fault names the right line."""
         raise Unfit
 
     def accepts(self, name: str) -> bool:
-        """Tell whether an entry may have this name. A variable's is lower case, and must be able to replace it."""
+        """Tell whether an entry may have this name. Variables give lower-case names, and must be able to replace it."""
         return bool(name) and name == name.lower()
 
     def option(self, name: str) -> SettingKind:
@@ -242,14 +242,14 @@ class Template(Location):
     expected = f"a path or an address with `{HOLE}` in it"
 
     def check(self, value: object, base: PathBase) -> str:
-        """Return it like a location; the hole stays."""
+        """Return it like a location; the placeholder stays."""
         if HOLE not in _text(value):
             raise Unfit
         return super().check(value, base)
 
 
 class NamespaceTable(OptionTable):
-    """Namespaces and where the lake of each is; `*` is a template for all others."""
+    """Namespaces and the lake of each; `*` is a template for all others."""
 
     expected = "a table of namespaces, each with the path or address of its lake"
     secret = False
@@ -257,7 +257,7 @@ class NamespaceTable(OptionTable):
     _template: ClassVar[Template] = Template()
 
     def accepts(self, name: str) -> bool:
-        """Tell whether this is a namespace, or stands for all."""
+        """Tell whether this is a namespace or means all."""
         return name == EVERY or is_namespace(name)
 
     def option(self, name: str) -> SettingKind:
@@ -291,7 +291,7 @@ def _local(text: str, base: PathBase) -> str:
 
 
 def describe(value: object, secret: bool = False) -> str:
-    """Name a value that did not fit; of a secret only what sort of value it is."""
+    """Describe a value that did not fit; for a secret only its type."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -308,6 +308,6 @@ def describe(value: object, secret: bool = False) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text for one line of a terminal: short, and control characters written out."""
+    """Return the text for one line of a terminal: short, with control characters escaped."""
     shown = text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)

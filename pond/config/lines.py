@@ -1,4 +1,4 @@
-"""Finds the line of each key in TOML text, which the standard library's parser does not tell."""
+"""Finds the line of each key in TOML text, which the standard library's parser does not report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# Enough to know where a statement ends: brackets count outside of strings and comments only.
+# Enough to know where a statement ends: brackets count only outside of strings and comments.
 _TOKEN = re.compile(
     r'''
       (?P<text> """(?:\\.|[^\\])*?"{3,5} | \'\'\'.*?\'{3,5} | "(?:\\.|[^"\\])*" | '[^']*' )
@@ -22,7 +22,7 @@ _TOKEN = re.compile(
 
 
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
-    """Return the line where each key and each table first stands; `text` must be valid TOML."""
+    """Return the line in which each key and each table first occurs; `text` must be valid TOML."""
     found: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
     for line, statement in statements(text):

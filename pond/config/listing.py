@@ -1,4 +1,4 @@
-"""The settings of a run as a person or a script may see them: secrets stay hidden, their source does not."""
+"""The settings of a run for a person or a script: secrets stay hidden, their source does not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SECRET: Final = ("secret", "key", "token", "password", "credential", "sas")
 
 @dataclass(frozen=True, slots=True)
 class ShownSetting:
-    """One setting: its value, how a person reads it, and where it came from."""
+    """One setting: its value, its text for a person, and its source."""
 
     name: str
     value: Any
@@ -24,7 +24,7 @@ class ShownSetting:
 
 
 def rows(settings: Settings) -> Iterator[ShownSetting]:
-    """Yield every setting in the order of its declaration, each option of a table on its own."""
+    """Yield every setting in the order of its declaration, with a row for each option of a table."""
     for path, setting in SETTINGS.items():
         value: Any = settings
         for name in path:
@@ -37,7 +37,7 @@ def rows(settings: Settings) -> Iterator[ShownSetting]:
 
 
 def as_text(value: Any, unset: str) -> str:
-    """Return a value as a person reads it; `unset` stands for what is not set."""
+    """Return a value as text for a person; `unset` is shown for what is not set."""
     match value:
         case None:
             return unset

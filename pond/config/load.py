@@ -1,4 +1,4 @@
-"""Puts the settings together: defaults, `pond.toml`, `POND_*` variables, flags, the later over the earlier."""
+"""Combines the settings: defaults, `pond.toml`, `POND_*` variables, flags; later ones win."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pond.diagnostics.nearest import nearest
 from pond.diagnostics.span import Span
 
 _MOST_FAULTS = 20
-# A variable may belong to something else that begins with POND_, so only a near miss is taken for a slip.
+# A variable with the prefix POND_ may belong to another program, so only a near miss counts as a typo.
 _SLIP = 0.85
 
 _KeyPath: TypeAlias = tuple[str, ...]
@@ -36,7 +36,7 @@ class _Found:
 def load(flags: Mapping[str, object] | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
     """Return the settings of this run, or raise UsageError with everything that is wrong with them.
 
-    `flags` has values by setting name (`sync.interval`); None stands for a flag that was not given.
+    `flags` has values by setting name (`sync.interval`); None means that a flag was not given.
     """
     document = read_document(environ)
     here = PathBase(home(environ), Path())
@@ -63,7 +63,7 @@ def _put_together(found: Mapping[_KeyPath, _Found]) -> Settings:
             continue
         options = {option[-1]: each for option, each in sorted(found.items()) if option[:-1] == path}
         values[path] = {name: each.value for name, each in options.items()}
-        # Each option has its own source; a table without options is at its default.
+        # Each option has its own source; a table without options has its default.
         sources |= {f"{setting.name}.{name}": each.source for name, each in options.items()}
         if not options:
             sources[setting.name] = "default"
@@ -123,7 +123,7 @@ def _dotted(path: _KeyPath) -> str:
 def _in_environment(environ: Mapping[str, str], here: PathBase) -> Iterator[_Found | Diagnostic]:
     for variable, text in sorted(environ.items()):
         if not text or not variable.startswith(PREFIX):
-            continue  # a variable that is set to nothing is as good as not set
+            continue  # an empty variable counts as not set
         if meant := _setting_of(variable):
             setting, path = meant
             table = setting.kind if isinstance(setting.kind, OptionTable) else None

@@ -1,4 +1,4 @@
-"""Where the configuration, the lake and the pods lie, by the XDG base directories."""
+"""Where the configuration, the lake and the pods are, by the XDG base directories."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ NAMED_FILE: Final = "POND_CONFIG"
 """The variable that names another configuration file than the usual one."""
 
 
-_LONGEST_SOCKET: Final = 104  # bytes of a socket file's path that every system takes
+_LONGEST_SOCKET: Final = 104  # bytes of a socket file's path that every system accepts
 
 
 def home(environ: Mapping[str, str]) -> Path | None:
-    """Return the home directory, or None where nothing says which it is."""
+    """Return the home directory, or None if it is unknown."""
     found = Path(environ.get("HOME") or os.path.expanduser("~"))
     return found if found.is_absolute() else None
 
 
 def config_file(environ: Mapping[str, str]) -> Path | None:
-    """Return where the configuration is looked for; None where there is no home to look in."""
+    """Return where pond looks for the configuration; None if there is no home directory."""
     if named := environ.get(NAMED_FILE):
         below = home(environ) if named.startswith("~/") else None
         return below / named[2:] if below else Path(named)
@@ -36,7 +36,7 @@ def config_file(environ: Mapping[str, str]) -> Path | None:
 
 
 def default_lake(environ: Mapping[str, str]) -> str:
-    """Return where the lake lies if nothing else is said."""
+    """Return the default place of the lake."""
     directory = _base(environ, "XDG_DATA_HOME", ".local/share")
     if directory is None:
         raise no_home("lake")
@@ -44,7 +44,7 @@ def default_lake(environ: Mapping[str, str]) -> str:
 
 
 def server_socket(settings: Settings, environ: Mapping[str, str]) -> Path | None:
-    """Return the socket file on which a server of these settings, of this user and of this version listens."""
+    """Return the socket file of a server with these settings, this user and this version."""
     import xxhash
 
     from pond._version import __version__
@@ -84,7 +84,7 @@ def exports_of(settings: Settings, environ: Mapping[str, str]) -> Path | None:
 
 
 def default_models(environ: Mapping[str, str]) -> str:
-    """Return where models lie if nothing else is said."""
+    """Return the default place of the models."""
     directory = _base(environ, "XDG_DATA_HOME", ".local/share")
     if directory is None:
         raise no_home("models")
@@ -92,7 +92,7 @@ def default_models(environ: Mapping[str, str]) -> str:
 
 
 def default_pods(environ: Mapping[str, str]) -> str:
-    """Return where the records of pods lie if nothing else is said."""
+    """Return the default place of the records of pods."""
     directory = _base(environ, "XDG_DATA_HOME", ".local/share")
     if directory is None:
         raise no_home("pods")
@@ -109,7 +109,7 @@ def no_home(what: str) -> UsageError:
 
 def _base(environ: Mapping[str, str], variable: str, in_home: str) -> Path | None:
     value = environ.get(variable, "")
-    if os.path.isabs(value):  # the XDG specification: a relative path is to be ignored
+    if os.path.isabs(value):  # the XDG specification says to ignore a relative path
         return Path(value)
     found = home(environ)
     return found and found / in_home

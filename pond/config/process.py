@@ -1,7 +1,7 @@
-"""What pond may change about the process it runs in, decided once by what that process is.
+"""What pond may change about the process it runs in; the role of the process decides.
 
-A command owns its process, and a server does too, for many requests at once. A program that imports pond owns its own:
-there pond changes nothing, neither when it is imported nor later.
+A command owns its process, and so does a server, for many requests at once. A program that imports pond owns its
+process itself: there pond changes nothing, neither at import nor later.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from enum import Enum
 
 _NOBODY_ELSE = 0o077
 _M_ARENA_MAX = -8
-_ARENAS = 2  # of the C library: it makes eight for each core, and each keeps a peak of its own
-# Read by Lance when it is loaded: errors only, and no more than this read ahead, where nobody has said otherwise.
+_ARENAS = 2  # of the C library: by default it makes eight for each core, and each keeps its own peak
+# Lance reads these when it is loaded: log errors only, and limit read-ahead, unless the user says otherwise.
 _LANCE = {"LANCE_LOG": "error", "LANCE_DEFAULT_IO_BUFFER_SIZE": str(64 << 20)}
 
 
@@ -25,14 +25,14 @@ class Role(Enum):
 
     COMMAND = "command"  # does one thing and ends
     SERVER = "server"  # answers requests in several threads
-    LIBRARY = "library"  # is somebody else's
+    LIBRARY = "library"  # belongs to another program
 
 
 _role = Role.LIBRARY
 
 
 def become(role: Role) -> None:
-    """Say what this process is, before it does anything; processes that it forks are the same."""
+    """Set the role of this process, before it does anything; forked processes have the same role."""
     global _role
     _role = role
     if role is not Role.LIBRARY:
@@ -42,15 +42,15 @@ def become(role: Role) -> None:
 
 
 def may_fork() -> bool:
-    """Tell whether work may be spread over forked processes: only a command's, and only before Lance runs threads."""
+    """Tell whether work may be spread over forked processes: only in a command, and only before Lance runs threads."""
     return _role is Role.COMMAND and hasattr(os, "fork") and "lance" not in sys.modules
 
 
 def bound_memory() -> None:
-    """Let freed memory go back to the system, in this process and in those forked from it later."""
+    """Return freed memory to the system, in this process and in those forked from it later."""
     if _role is Role.LIBRARY:
         return
-    import pyarrow as pa  # takes a while, and most commands move no data
+    import pyarrow as pa  # slow to import, and most commands move no data
 
     pa.set_memory_pool(pa.system_memory_pool())
     if sys.platform == "linux":
@@ -63,9 +63,9 @@ def bound_memory() -> None:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause the cycle collector: events are trees, freed as they go, and looking for cycles among them only costs.
+    """Pause the cycle collector: events are trees and are freed at once, so searching for cycles only costs time.
 
-    It is one for all threads of a process, so only a command pauses it.
+    It affects all threads of a process, so only a command pauses it.
     """
     if _role is not Role.COMMAND or not gc.isenabled():
         yield
@@ -78,10 +78,10 @@ def gc_paused() -> Iterator[None]:
 
 
 def _keep_to_the_owner() -> None:
-    """Make every file and directory of this process private from now on; what is there keeps its mode.
+    """Make every new file and directory of this process private; existing ones keep their mode.
 
     Sessions hold what people typed and what their tools read.
     """
     before = os.umask(_NOBODY_ELSE)
     if before & ~_NOBODY_ELSE:
-        os.umask(before | _NOBODY_ELSE)  # a person may want even less
+        os.umask(before | _NOBODY_ELSE)  # the user's umask may be stricter

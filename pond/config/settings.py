@@ -1,4 +1,4 @@
-"""Every setting, declared once: name, type, default, meaning. Parsing, variables, `config show` and the docs follow.
+"""Every setting, declared once: name, type, default, meaning. Parsing, variables, `config show` and the docs use this.
 
 A new table is a dataclass like `Sync` and a field of `Settings`; a new setting is a field of its table.
 """
@@ -27,7 +27,7 @@ PREFIX: Final = "POND_"
 
 
 def _about(kind: SettingKind, meaning: str, unset: str = "none") -> Mapping[str, object]:
-    """Return what a field cannot say itself; `unset` is how a person reads that nothing was set."""
+    """Return what a field cannot say itself; `unset` is the text shown if nothing was set."""
     return {"kind": kind, "meaning": meaning, "unset": unset}
 
 
@@ -152,7 +152,7 @@ class Serve:
 
 @dataclass(frozen=True, slots=True)
 class Pods:
-    """`[pods]`: the state of named agents, which lies beside the lake and never in it."""
+    """`[pods]`: the state of named agents, which is beside the lake and never in it."""
 
     root: str | None = field(
         default=None,
@@ -170,7 +170,7 @@ class Pods:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds for one run, and for each setting where its value came from."""
+    """The settings of one run, with the source of each value."""
 
     lake: str = field(
         metadata=_about(
@@ -208,7 +208,7 @@ class Setting:
     kind: SettingKind
     meaning: str
     unset: str
-    default: object  # MISSING where it depends on the machine
+    default: object  # MISSING if it depends on the machine
 
     @property
     def name(self) -> str:
@@ -217,12 +217,12 @@ class Setting:
 
     @property
     def variable(self) -> str:
-        """The environment variable; for a table of options, what each option's variable begins with."""
+        """The environment variable; for a table of options, the prefix of each option's variable."""
         return PREFIX + "_".join(self.path).upper() + ("_" if isinstance(self.kind, OptionTable) else "")
 
     @property
     def flag(self) -> str:
-        """The spelling of the flag, on commands that have it."""
+        """The flag, for commands that have it."""
         return "--" + self.path[-1].replace("_", "-")
 
 
@@ -241,7 +241,7 @@ TABLES: Final = frozenset(path[:-1] for path in SETTINGS)
 
 
 def build(values: Mapping[tuple[str, ...], object], sources: dict[str, str]) -> Settings:
-    """Return the settings; what `values` does not have keeps its default."""
+    """Return the settings; those missing in `values` keep their defaults."""
     top = {path[0]: value for path, value in values.items() if len(path) == 1}
     tables = {
         each.name: each.type(**{path[1]: value for path, value in values.items() if path[:-1] == (each.name,)})

@@ -1,1 +1,1 @@
-"""What went wrong, where, and what to do about it: one value, three renderings."""
+"""What went wrong, where, and what to do: one value, three renderings."""

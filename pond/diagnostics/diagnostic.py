@@ -28,14 +28,14 @@ class Diagnostic:
 
 
 class PondError(Exception):
-    """Base of every error pond raises on purpose; carries diagnostics, never prose alone."""
+    """Base of every error that pond raises on purpose; it always has diagnostics."""
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__("; ".join(d.message for d in diagnostics))
         self.diagnostics = diagnostics
 
     def __reduce__(self) -> tuple[Callable[..., PondError], tuple[type[PondError], tuple[object, ...], dict[str, Any]]]:
-        # It travels between processes; a subclass may be made from other things than diagnostics.
+        # It is sent between processes; a subclass may be made from other things than diagnostics.
         return _made_again, (type(self), self.args, self.__dict__)
 
 
@@ -46,7 +46,7 @@ def _made_again(kind: type[PondError], args: tuple[object, ...], state: dict[str
 
 
 class MappingError(PondError):
-    """A mapping file does not say something valid."""
+    """A mapping file is not valid."""
 
 
 class UsageError(PondError):

@@ -1,4 +1,4 @@
-"""The closed set of failures that a request can meet, and the open list of reasons that say more."""
+"""The closed set of failures that can answer a request, and the open list of reasons that say more."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from enum import Enum
 class _Failure:
     status: int  # of HTTP
     retry: bool
-    once: bool = False  # whether trying again more than once is of no use
+    once: bool = False  # whether more than one retry is useless
 
 
 class Failure(Enum):
-    """What kind of failure it is. It alone says whether to try again."""
+    """What kind of failure it is. It alone decides whether to try again."""
 
     VALIDATION_FAILED = "validation_failed", _Failure(400, retry=False)
     VERSION_UNSUPPORTED = "version_unsupported", _Failure(400, retry=False)
@@ -28,7 +28,7 @@ class Failure(Enum):
         self.code, self.status, self.retry, self.once = code, facts.status, facts.retry, facts.once
 
 
-# `details.reason` -> what it means. The list grows; whoever reads a reason that it does not know goes by the code.
+# `details.reason` -> its meaning. The list grows; a reader who does not know a reason uses the code.
 REASONS: dict[str, str] = {
     "missing-field": "A required field is missing; `path` names it.",
     "unknown-field": "The request has a field that does not exist; `path` names it.",

@@ -1,4 +1,4 @@
-"""An interrupt, wherever it is: what is raised while a class is made, or while something else fails, gets wrapped."""
+"""Finds an interrupt in any exception: it may be wrapped, if raised while a class is made or another error handled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far long work is, as a value: whoever does the work says it, whoever asked for the work may show it."""
+"""The progress of long work, as a value: the worker reports it, and the caller may show it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is being done; where its size is known, how much of how much is behind us, and what was counted.
+    """What is being done; if its size is known, how much of it is done, and what was counted.
 
     It is in bytes, unless `unit` names something else.
     """
@@ -24,4 +24,4 @@ Watch = Callable[[Progress], None]
 
 
 def unwatched(progress: Progress) -> None:
-    """Let work go on that nobody watches."""
+    """Ignore progress that nobody watches."""

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.visible import one_line_of, visible
 
-_LONG, _AROUND = 240, 60  # characters of a line that is shown in part, and what is shown around the place
+_LONG, _AROUND = 240, 60  # length of a line that is shown only in part, and the length shown around the place
 
 
 def one_line(diagnostic: Diagnostic) -> str:
-    """Return `file:line: code: reason`, or without the line where none is meant; readable without the picture.
+    """Return `file:line: code: reason`, without the line if none is meant; it is complete without the source line.
 
-    Names and values out of files stand in it: whatever they hold, it is one line, and steers no terminal.
+    It contains names and values from files: whatever they hold, it is one line and cannot control a terminal.
     """
     where = f"{diagnostic.span}: " if diagnostic.span else ""
     path = f" (at {diagnostic.path})" if diagnostic.path else ""
@@ -22,7 +22,7 @@ def one_line(diagnostic: Diagnostic) -> str:
 
 
 def with_help(diagnostic: Diagnostic) -> str:
-    """Return the one line, and what helps."""
+    """Return the line, and what helps."""
     return one_line(diagnostic) + (one_line_of(f" ({diagnostic.help})") if diagnostic.help else "")
 
 
@@ -67,7 +67,7 @@ def picture(diagnostic: Diagnostic, source: str) -> str:
 
 
 def _pointed_at(line: str, begin: int, length: int) -> tuple[str, str]:
-    """Return a line, of a long one what stands around the place, and the line of carets below it."""
+    """Return a line (for a long one the part around the place) and the line of carets under it."""
     first = max(0, begin - _AROUND) if len(line) > _LONG else 0
     end = begin + min(length, _AROUND)
     last = end + _AROUND if len(line) > _LONG else len(line)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A run of characters on one line of a text file (1-based line and column); line 0 is the file as a whole."""
+    """A range of characters on one line of a text file (1-based line and column); line 0 is the whole file."""
 
     file: str
     line: int

@@ -1,1 +1,1 @@
-"""What a change did to the goldens, said in terms of the model: rows, keys, provenance, fields, losses, outputs."""
+"""What a change did to the goldens, in terms of the model: rows, keys, provenance, fields, losses, outputs."""

@@ -1,4 +1,4 @@
-"""Reads `golden/acknowledged.toml`: changes to stored rows that somebody made on purpose, and why."""
+"""Reads `golden/acknowledged.toml`: intended changes to stored rows, and why."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEADING = re.compile(rf"\s*\[\[\s*{_TABLE}\s*\]\]")
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """One entry: this change of this row (by its old id) in this case is meant."""
+    """One entry: this change of this row (by its old id) in this case is intended."""
 
     case: str
     change: str

@@ -1,4 +1,4 @@
-"""The whole way: find the checkout, read both states, compare, judge."""
+"""The whole review: find the checkout, read both states, compare, judge."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ def _at_base(content: bytes) -> list[Acknowledgement]:
     try:
         return read_acknowledged(content, FILE)
     except UsageError:
-        return []  # a broken file at the base is being mended now; all its entries count as new
+        return []  # a broken file at the base is being fixed now; all its entries count as new

@@ -23,7 +23,7 @@ _Views = dict[str, bytes]
 
 
 def compare(base: str, before: Snapshot, after: Snapshot) -> Comparison:
-    """Return all that differs between the goldens of `base` and those of now."""
+    """Return all differences between the goldens of `base` and the current ones."""
     faults: list[Diagnostic] = []
     old, new = _by_case(before), _by_case(after)
     cases = sorted(old.keys() | new.keys())
@@ -66,7 +66,7 @@ def _compare_rows(file: str, before: _Views, after: _Views, faults: list[Diagnos
     try:
         old = read_rows(before.get(_CANONICAL, b"[]"))
     except NotRows as reason:
-        # No error: otherwise nobody could mend it.
+        # Not an error: otherwise nobody could fix it.
         faults.append(Diagnostic("golden-base-unreadable", f"`{file}` at the base: {reason}"))
         old = None
     try:
@@ -74,7 +74,7 @@ def _compare_rows(file: str, before: _Views, after: _Views, faults: list[Diagnos
     except NotRows as reason:
         faults.append(Diagnostic("golden-unreadable", f"`{file}`: {reason}"))
         new = None
-    # What cannot be read is not taken for a golden without rows.
+    # A file that cannot be read does not count as a golden without rows.
     return RowChanges() if old is None or new is None else compare_rows(old, new)
 
 
@@ -115,7 +115,7 @@ def _lines(content: bytes) -> list[str]:
 
 
 def _line_counts(old: list[str], new: list[str]) -> tuple[int, int]:
-    """Return how many lines came and how many went."""
+    """Return how many lines were added and removed."""
     came = went = 0
     for tag, first, end, other_first, other_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag != "equal":

@@ -1,4 +1,4 @@
-"""Says which values of a row differ, by path, with a short look at both."""
+"""Shows which values of a row differ, by path, with a short piece of both."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Final
 from pond.model.equal import same
 from pond.model.json_text import Json, JsonObject
 
-_MOST = 60  # characters of a value that are shown
+_MOST = 60  # characters shown of a value
 _LEAD = 12  # characters shown before the first difference of two long texts
 _CUT = "…"
 _PLAIN = re.compile(r"[\w-]+")
-_WORDS = ("text", "params", "result", "data", "content")  # where a row has what a reader wants to see, best first
+_WORDS = ("text", "params", "result", "data", "content")  # fields with what a reader wants to see, best first
 
 
 class _Absent:
-    """No value at all, which is something else than null."""
+    """No value at all, which is different from null."""
 
 
 _ABSENT: Final = _Absent()
 
 
 def changed_fields(before: JsonObject, after: JsonObject, ignored: frozenset[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield path, old and new value of each difference, both values cut; `ignored` are names of the first level."""
+    """Yield path, old and new value of each difference, both shortened; `ignored` are names of the first level."""
     for name in [*before, *(name for name in after if name not in before)]:
         if name not in ignored:
             yield from _walk(name, before.get(name, _ABSENT), after.get(name, _ABSENT))
@@ -38,7 +38,7 @@ def excerpt(event: JsonObject) -> str:
 
 
 def visible(text: str) -> str:
-    """Return `text` with everything escaped that a terminal would obey or an eye would miss."""
+    """Return `text` with everything escaped that would control a terminal or be invisible."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
@@ -55,12 +55,12 @@ def _walk(path: str, before: Json | _Absent, after: Json | _Absent) -> Iterator[
 
 
 def _text(value: Json | _Absent) -> str:
-    # Unquoted, so that it cannot be taken for the text "absent".
+    # Unquoted, so that it cannot be mistaken for the text "absent".
     return "absent" if value is _ABSENT else visible(json.dumps(value, ensure_ascii=False))
 
 
 def _both(before: str, after: str) -> tuple[str, str]:
-    """Cut two texts so that their first difference can be seen."""
+    """Shorten two texts so that their first difference is visible."""
     shared = next(
         (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
     )

@@ -12,13 +12,13 @@ State: TypeAlias = Literal["added", "removed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """A stored row by its key: a part's is all four, a message's has no `message`, a session's is its id alone."""
+    """A stored row by its key: a part has all four, a message has no `message`, a session only its id."""
 
     kind: str
     id: str
     session: str = ""
     message: str = ""
-    what: str = ""  # a message's role, a part's type: for the reader, no part of the key
+    what: str = ""  # a message's role or a part's type, for the reader; not part of the key
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -31,12 +31,12 @@ class ChangedId:
 
     old: StoredRow
     new: StoredRow
-    same_content: bool  # False: another row of the same kind stands where the old one stood
+    same_content: bool  # False: another row of the same kind is in the old one's place
 
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """A part whose words count as somebody else's than before."""
+    """A part whose words now count as somebody else's."""
 
     row: StoredRow
     before: str
@@ -46,7 +46,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One value of a row that differs; `before` and `after` are short, for the eye."""
+    """One value of a row that differs; `before` and `after` are shortened."""
 
     row: StoredRow
     field: str
@@ -75,7 +75,7 @@ class RowChanges:
 
 @dataclass(frozen=True, slots=True)
 class LossChange:
-    """A loss on the way to another client that is new, or that is gone."""
+    """A loss in a conversion to another client that is new or gone."""
 
     target: str
     kind: str
@@ -85,7 +85,7 @@ class LossChange:
 
 @dataclass(frozen=True, slots=True)
 class OutputChange:
-    """A text golden that differs: what a client's own files, or those for another client, look like."""
+    """A text golden that differs: a client's own files, or those for another client."""
 
     name: str
     state: State
@@ -109,7 +109,7 @@ class Comparison:
     """Two states of `golden/` side by side."""
 
     base: str
-    cases: int  # how many there are now, or were
+    cases: int  # how many exist in either state
     changed: tuple[CaseChange, ...]
-    other_files: tuple[OutputChange, ...]  # files whose name is no golden's
+    other_files: tuple[OutputChange, ...]  # files whose name is not a golden's
     faults: tuple[Diagnostic, ...]

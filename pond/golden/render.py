@@ -12,7 +12,7 @@ from pond.golden.review import RULE, Breach, Review
 from pond.golden.sections import Line, Prose, Section, Verbatim, sections_of
 from pond.model.json_text import JsonObject
 
-# What a comment may hold on the usual hosts is 65536 characters.
+# The usual hosts allow 65536 characters in a comment.
 _ROOM = 60_000
 _MARKS = re.compile(r"([\\`*_<>\[\]#|~@&])")
 
@@ -44,7 +44,7 @@ def as_markdown(review: Review) -> str:
 
 
 def as_object(review: Review) -> JsonObject:
-    """Return the review as a JSON object with stable names, nothing cut but long values."""
+    """Return the review as a JSON object with stable names; only long values are shortened."""
     comparison = review.comparison
     return {
         "base": comparison.base,

@@ -1,4 +1,4 @@
-"""Judges a comparison: which findings break a rule, which of them are acknowledged."""
+"""Judges a comparison: which findings break a rule, and which of them are acknowledged."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ RULE = "adapter-integrity-additive-sync"
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A stored row that an adapter would no longer make, or would make under another key."""
+    """A stored row that an adapter would no longer make, or would make with another key."""
 
     case: str
     change: Change
     row: StoredRow
     new: StoredRow | None = None
-    because: str = ""  # why it is meant, where it is acknowledged
-    outlived: bool = False  # an entry for all rows of the case exists, but it is older than the base
+    because: str = ""  # the reason, if it is acknowledged
+    outlived: bool = False  # there is an entry for all rows of the case, but it is older than the base
 
     @property
     def code(self) -> str:
@@ -39,18 +39,18 @@ class Review:
 
     @property
     def exit_code(self) -> int:
-        """Return 1 where a rule is broken or a golden of now cannot be read, else 0."""
+        """Return 1 if a rule is broken or a current golden cannot be read, otherwise 0."""
         return int(bool(self.broken) or any(fault.severity == "error" for fault in self.comparison.faults))
 
 
 def review(comparison: Comparison, now: Sequence[Acknowledgement], at_base: Sequence[Acknowledgement]) -> Review:
-    """Judge a comparison in the light of what is acknowledged now and was already at the base."""
+    """Judge a comparison, given what is acknowledged now and was already at the base."""
     fresh = Counter(now) - Counter(at_base)
     used: set[Acknowledgement] = set()
     broken, acknowledged = [], []
     for breach in breaches(comparison):
         entries = [entry for entry in now if _covers(entry, breach)]
-        # An entry for a whole case speaks of the change it came with; it must not excuse every later one.
+        # An entry for a whole case is about the change that added it; it must not excuse every later one.
         counting = [entry for entry in entries if entry.row != ALL_ROWS or entry in fresh]
         used.update(counting)
         if counting:
@@ -62,7 +62,7 @@ def review(comparison: Comparison, now: Sequence[Acknowledgement], at_base: Sequ
 
 
 def breaches(comparison: Comparison) -> Iterator[Breach]:
-    """Yield every finding against the rule that an already stored row keeps its key and stays."""
+    """Yield every finding that breaks the rule that a stored row stays and keeps its key."""
     for change in comparison.changed:
         for row in change.rows.removed:
             yield Breach(change.case, "removed-row", row)

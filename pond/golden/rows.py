@@ -1,4 +1,4 @@
-"""Compares the rows of one case: which came, which went, which are stored under another key, what they say now."""
+"""Compares the rows of one case: which were added, removed, or got another key, and what they say now."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pond.model.json_text import JsonObject
 _KEY_FIELDS = frozenset(("id", "session_id", "message_id"))
 _PROVENANCES = ("conversational", "injected")
 
-# A row's key and, should a golden hold the same key twice, which of the two it is.
+# A row's key and, if a golden has a duplicate key, which of the two it is.
 _Key: TypeAlias = tuple[str, str, str, str, int]
 _Rows: TypeAlias = dict[_Key, JsonObject]
 
@@ -44,7 +44,7 @@ def read_rows(content: bytes) -> list[JsonObject]:
 
 
 def row_of(event: JsonObject) -> StoredRow:
-    """Return the row an event is stored as."""
+    """Return the row as which an event is stored."""
     names = ("session_id", "message_id")
     session, message = (value if type(value := event.get(name)) is str else "" for name in names)
     what = event.get("role", event.get("type", ""))
@@ -94,7 +94,7 @@ def _rows(rows: _Rows) -> tuple[StoredRow, ...]:
 
 
 def _same_content(gone: _Rows, come: _Rows) -> dict[_Key, _Key]:
-    """Pair rows that say the same under another key, in order."""
+    """Pair rows with the same content and another key, in order."""
     offered: defaultdict[str, list[_Key]] = defaultdict(list)
     for key, event in reversed(come.items()):
         offered[_content(event)].append(key)
@@ -106,7 +106,7 @@ def _content(event: JsonObject) -> str:
 
 
 def _same_place(old: _Rows, new: _Rows, moved: dict[_Key, _Key]) -> dict[_Key, _Key]:
-    """Pair what is left of a kind, in order, wherever it stands between the same neighbours on both sides."""
+    """Pair the remaining rows of a kind, in order, if they are between the same neighbours on both sides."""
     back = {there: here for here, there in moved.items()}
     here, there = list(old), [back.get(key, key) for key in new]
     if all(key in old for key in there) or all(key in new or key in moved for key in here):

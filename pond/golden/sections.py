@@ -1,4 +1,4 @@
-"""Puts a review into words: sections of lines, whatever they are printed on."""
+"""Puts a review into words: sections of lines, for any output."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from pond.golden.findings import (
 from pond.golden.review import RULE, Breach, Review
 from pond.golden.snapshot import FOLDER
 
-_MOST = 12  # findings of one sort that are listed; the others are counted, and --json has them all
+_MOST = 12  # findings of one kind that are listed; the others are counted, and --json has all
 
 
 class Verbatim(str):
-    """Text out of a golden or a file: shown as it is."""
+    """Text from a golden or a file, shown unchanged."""
 
 
 class Prose(str):
-    """A sentence that somebody wrote: shown as plain words."""
+    """A sentence that a person wrote, shown as plain words."""
 
 
 # A bare str is our own wording.
@@ -41,7 +41,7 @@ _Finding = TypeVar("_Finding")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with lines under it; `about_case` marks those that may be left out where room is short."""
+    """A heading with lines under it; `about_case` marks those that may be left out if space is short."""
 
     title: Line
     lines: tuple[Line, ...]
@@ -49,7 +49,7 @@ class Section:
 
 
 def sections_of(review: Review) -> list[Section]:
-    """Return what there is to say, the most important first."""
+    """Return the sections, the most important first."""
     comparison = review.comparison
     sections = [
         Section(_headline(review), tuple(_totals(review))),
@@ -179,7 +179,7 @@ def _row(row: StoredRow) -> Line:
 
 
 def _renamed(old: StoredRow, new: StoredRow | None) -> Line:
-    """Name a row, and what it is called now; with more of its key where its id alone would not show the change."""
+    """Name a row and its new name; with more of its key if the id alone would not show the change."""
     if new is None:
         return _row(old)
     if old.session == new.session and old.id != new.id:
@@ -196,7 +196,7 @@ def _key(row: StoredRow) -> str:
 
 
 def _listed(found: Sequence[_Finding], line: Callable[[_Finding], Line]) -> Iterator[Line]:
-    """Say each finding in a line; of many, the first few and how many more."""
+    """Describe each finding in a line; if there are many, the first few and how many more."""
     for each in found[:_MOST]:
         yield line(each)
     if len(found) > _MOST:

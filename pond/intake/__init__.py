@@ -1,1 +1,1 @@
-"""Sources into the tables: which have to be read, what they hold, and where it goes."""
+"""Sources into the tables: which must be read, what they hold, and where it goes."""

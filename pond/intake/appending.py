@@ -1,4 +1,4 @@
-"""The rows of events that are new, written: sessions first, so that nobody else gives one other facts meanwhile."""
+"""Writes the rows of new events: sessions first, so that no other process gives one other facts meanwhile."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAY_HOLD_PAYLOADS = ("file", "tool_result")
 
 @dataclass(slots=True)
 class Additions:
-    """What is new of one session: its own row, records with their positions, and parts of messages that came before."""
+    """What is new in one session: its own row, records with their positions, and parts of earlier messages."""
 
     session: PresentSession
     row: JsonObject | None = None
@@ -40,8 +40,8 @@ class Additions:
 def append(store: Store, additions: Sequence[Additions]) -> tuple[set[str], list[int]]:
     """Write what is new; return the sessions that another process stored with other facts at the same moment.
 
-    Of those nothing else is written. Return also how many commits there were to each of the tables. Whoever is
-    interrupted here has acknowledged nothing, and the same requests again complete what is missing.
+    Nothing else is written of those. Also return the number of commits to each table. An interrupted run has
+    acknowledged nothing, and the same requests again complete what is missing.
     """
     new = [each.row for each in additions if each.row is not None]
     lost, commits = _write_sessions(store, new), Counter({SESSIONS.name: int(bool(new))})
@@ -73,7 +73,7 @@ def _rows(store: Store, added: Additions) -> tuple[pa.RecordBatch, pa.RecordBatc
     row = session.row
     assert row is not None
     begins = added.row is not None or len(session.positions) == sum(map(_messages, added.records))
-    # The turn that the session is in is not known here: what it labels is derived later (rows.STALE).
+    # The session's current turn is not known here: its labels are derived later (rows.STALE).
     before = None if begins else Before(session.agent, Turn(known=UNKNOWN))
     rows = Rows(row, title_of=title_reader(row), agent_of=lambda first: agent_of(row, first), before=before)
     if not begins and any(event.get("type") in _MAY_HOLD_PAYLOADS for event in _events(added)):
@@ -90,7 +90,7 @@ def _rows(store: Store, added: Additions) -> tuple[pa.RecordBatch, pa.RecordBatc
 
 
 def _open_ended(messages: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the messages, the last one as stale: a part that follows in another request needs no write but its own."""
+    """Return the messages, the last one as stale: a part in a later request then needs only its own write."""
     index = messages.schema.get_field_index("rules")
     rules = [*messages["rules"].to_pylist()[:-1], STALE]
     return messages.set_column(index, messages.schema.field(index), pa.array(rules, pa.int32()))
@@ -106,7 +106,7 @@ def _events(added: Additions) -> Iterator[JsonObject]:
 
 
 def _mark_stale(store: Store, additions: Sequence[Additions]) -> bool:
-    """Let the text of messages be made anew that more parts came to, unless it waits for that; tell whether any did."""
+    """Let the text of messages with new parts be made again, unless it is already waiting; tell whether any is new."""
     schema = pa.schema([MESSAGES.schema.field(name) for name in ("session_id", "id", "rules")])
     made = [
         {"session_id": to_stored(each.session.id), "id": to_stored(id), "rules": STALE}

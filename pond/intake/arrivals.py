@@ -1,4 +1,4 @@
-"""Sessions of an archive beside those of a lake: which are the same, and what the others are called there."""
+"""Sessions of an archive compared with those of a lake: which are the same, and how the others are named there."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _PART = ("message_id", "id", "ordinal", "type", "provenance", "variant_data", "o
 
 @dataclass
 class Arrivals:
-    """What becomes of sessions on their way from an archive into a lake; ids as stored."""
+    """What happens to the sessions of an archive on their way into a lake; ids as stored."""
 
-    names: dict[str, str] = field(default_factory=dict)  # what they are called in the lake, where it is another name
-    aside: list[str] = field(default_factory=list)  # those of them that the lake has another session in place of
-    corrected: list[tuple[str, JsonObject]] = field(default_factory=list)  # the row in the lake, and what it becomes
+    names: dict[str, str] = field(default_factory=dict)  # their names in the lake, if different
+    aside: list[str] = field(default_factory=list)  # those with an id that another session of the lake has
+    corrected: list[tuple[str, JsonObject]] = field(default_factory=list)  # the row in the lake, and its new version
 
 
 def arrivals(archive: Store, lake: Store, ids: list[str]) -> Arrivals:
-    """Hold the sessions of an archive against those of a lake."""
+    """Compare the sessions of an archive with those of a lake."""
     found = Arrivals()
     known = set(read.rows(lake, SESSIONS, ["id"])["id"].to_pylist())
     families = {id.partition(ID_SEPARATOR)[0] for id in known if ID_SEPARATOR in id}
@@ -68,7 +68,7 @@ def _assign(archive: Store, lake: Store, row: JsonObject, same_rows: bool, found
 def _is_same(
     archive: Store, lake: Store, row: JsonObject, name: str, stored: JsonObject | None, same_rows: bool
 ) -> bool:
-    """Tell whether a session of the archive and one of the lake are one: the records of one begin the other's."""
+    """Tell whether a session of the archive and one of the lake are the same: the records of one begin the other's."""
     there = stored or {**row, "id": name}  # rows without a session: an import was interrupted
     client = there["source_agent"] if stored is not None else client_of_rows(lake, name)
     if client != row["source_agent"] or own_id(there) != own_id(row):
@@ -83,7 +83,7 @@ def _is_same(
 
 
 def _same_rows(archive: Store, lake: Store, ids: list[str]) -> set[str]:
-    """Return the sessions of which the rows of one begin the other's."""
+    """Return the sessions for which the rows of one begin the other's."""
     messages = [_rows(store, MESSAGES, _MESSAGE, ids) for store in (lake, archive)]
     parts = [_rows(store, PARTS, _PART, ids) for store in (lake, archive)]
     return {id for id in ids if _begins([rows.get(id, []) for rows in messages], [rows.get(id, []) for rows in parts])}

@@ -1,7 +1,7 @@
-"""Who stores a new session, where several processes bring the same id at one moment: the first that claims it.
+"""Which process stores a new session if several bring the same id at once: the first that claims it.
 
-A claim is a row of the ledger, and Lance lets one writer insert it. The others wait until the session is complete, and
-hold their records against it. Claims stay: one that was taken back could be missed by a writer that looked before.
+A claim is a row of the ledger, and Lance lets only one writer insert it. The others wait until the session is complete,
+and compare their records with it. Claims stay: if one were withdrawn, a writer that looked earlier could miss it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pond.substrate.store import Store
 CLAIM = "claim"
 _PATIENCE = 30.0  # seconds to wait for a process that is storing a session
 _PAUSE = 0.1
-_LIVE = 600.0  # seconds for which the claim of another machine's process is believed
+_LIVE = 600.0  # seconds for which a claim from another machine counts as alive
 
 
 def claim(store: Store, wanted: Mapping[str, str]) -> set[str]:
-    """Claim sessions, ids as stored, for the sources that bring them; return those that another source has claimed."""
+    """Claim sessions, ids as stored, for their sources; return those that another source has claimed."""
     if not wanted:
         return set()
     held = _claims(store, wanted)
@@ -40,7 +40,7 @@ def claim(store: Store, wanted: Mapping[str, str]) -> set[str]:
 
 
 def wait(store: Store, ids: Iterable[str]) -> set[str]:
-    """Wait until nobody else is storing these sessions; return those that somebody still is, when patience ends."""
+    """Wait until no other process is storing these sessions; return those that still are, when patience ends."""
     end = time.monotonic() + _PATIENCE
     while (busy := _busy(store, set(ids))) and time.monotonic() < end:
         time.sleep(_PAUSE)

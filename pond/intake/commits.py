@@ -1,4 +1,4 @@
-"""Batches into the lake, one behind the other: while one is stored, the next gathers."""
+"""Batches into the lake, one after the other: while one is stored, the next one collects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pond.substrate.store import Store
 
 @dataclass(slots=True)
 class Batch:
-    """What goes in together, in this order: rows, sessions that are then complete, sources that are then read."""
+    """What is stored together, in this order: rows, sessions that are then complete, sources that are then read."""
 
     messages: pa.Table | None = None
     parts: pa.Table | None = None
@@ -36,7 +36,7 @@ class New(NamedTuple):
 
 
 class Storing:
-    """Stores batches in order, in a thread of its own with handles of its own: Lance works outside of Python."""
+    """Stores batches in order, in its own thread with its own handles: Lance works outside of Python."""
 
     def __init__(self, store: Store) -> None:
         self._store = Store(store.catalog, beside=store)
@@ -44,18 +44,18 @@ class Storing:
         self._running: Future[New] | None = None
 
     def put(self, batch: Batch) -> New:
-        """Store a batch when the one before it is stored; return what of that was new, or raise why it was not."""
+        """Store a batch when the one before it is stored; return what was new in that one, or raise its error."""
         before = self.wait()
         self._running = self._thread.submit(self._store_batch, batch)
         return before
 
     def wait(self) -> New:
-        """Return what was new in the batch on its way, once it is stored."""
+        """Return what was new in the current batch, once it is stored."""
         running, self._running = self._running, None
         return New() if running is None else running.result()
 
     def close(self) -> None:
-        """Let go of the thread; what it is doing comes to its end."""
+        """Stop the thread after what it is doing."""
         self._thread.shutdown(wait=False)
 
     def _store_batch(self, batch: Batch) -> New:

@@ -1,8 +1,8 @@
-"""What is derived of stored messages, made right where it is not: their terms, the labels of their turns, their agent.
+"""Corrects what is derived from stored messages: their terms, the labels of their turns, their agent.
 
-A reader derives all of it, but for what it cannot know: a turn that goes on after its first rows are stored. Such rows
-say so (`rows.STALE`), as do rows of other rules and those of a lake that had no such columns. Whoever writes to a lake
-ends with this, so that a run that was killed is repaired by the next; where nothing waits, nothing is written.
+A reader derives all of it, except what it cannot know: a turn that continues after its first rows are stored. Such rows
+say so (`rows.STALE`), as do rows of other rules and those of a lake that had no such columns. Every writer ends with
+this step, so the next run repairs one that was killed; if nothing waits, nothing is written.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from pond.sessions.terms import RULES, terms
 from pond.substrate import predicate, read, write
 from pond.substrate.store import Store
 
-Progress = Callable[[int, int], None]  # messages done, and of how many
+Progress = Callable[[int, int], None]  # messages done, and the total
 
 _WAITS = f"rules IS NULL OR rules <> {RULES}"
-_ROWS = 10_000  # of waiting messages, whose sessions are derived together
-_SESSIONS = 500  # in one question
+_ROWS = 10_000  # waiting messages whose sessions are derived together
+_SESSIONS = 500  # in one query
 _COLUMNS = ("session_id", "id", "search_text", "terms", "labels", "agent", "rules", "searched")
 _SCHEMA = pa.schema([MESSAGES.schema.field(name) for name in _COLUMNS])
 _PART = ("session_id", "message_id", "ordinal", "type", "variant_data")
 _SEARCHED = f"type IN ({', '.join(map(repr, sorted(SEARCHED)))})"
-# Of the results only those that failed matter. What the texts within them hold is quoted there, or checked afterwards.
+# Only failed results matter. Texts inside them are quoted there, or checked afterwards.
 _TELLING = "(type IN ('tool_call', 'file') OR (type = 'tool_result' AND contains(variant_data, '\"is_failure\":true')))"
 
 
 @dataclass(slots=True)
 class _Waiting:
-    """The messages of one session that wait: how many, and where the first stands."""
+    """The waiting messages of one session: how many, and where the first is."""
 
     count: int = 0
     first: int = LAST
@@ -49,11 +49,11 @@ class _Waiting:
 @dataclass(slots=True)
 class _Message:
     row: JsonObject
-    parts: list[tuple[int, JsonObject]] = field(default_factory=list)  # by their ordinal, with what tells something
+    parts: list[tuple[int, JsonObject]] = field(default_factory=list)  # by their ordinal, with what is relevant
 
 
 class _Agents(NamedTuple):
-    """Whose sessions these are: the kind of agent, by session; one that is not complete is not among them."""
+    """The kind of agent of each session; incomplete sessions are missing."""
 
     kinds: dict[str, str | None]
 
@@ -62,7 +62,7 @@ class _Agents(NamedTuple):
 
 
 def waiting(store: Store) -> int:
-    """Return how many messages wait for what is derived of them."""
+    """Return how many messages wait for their derived columns."""
     return read.count(store, MESSAGES, _WAITS)
 
 
@@ -76,12 +76,12 @@ def derive(store: Store, progress: Progress = lambda done, of: None) -> int:
             done += sum(each.count for each in sessions.values())
             progress(done, max(done, total))
         if written == before:
-            break  # whatever else writes here will come to it
+            break  # another writer here will do it
     return written
 
 
 def _sessions(store: Store) -> dict[str, _Waiting]:
-    """Return the sessions that have messages waiting, in stored order."""
+    """Return the sessions with waiting messages, in stored order."""
     found: dict[str, _Waiting] = {}
     for batch in read.batches(store, MESSAGES, ["session_id", "position"], _WAITS):
         for id, position in zip(batch["session_id"].to_pylist(), batch["position"].to_pylist(), strict=True):
@@ -105,11 +105,11 @@ def _portions(sessions: dict[str, _Waiting]) -> Iterator[dict[str, _Waiting]]:
 
 
 def _settled(store: Store, sessions: dict[str, _Waiting]) -> int:
-    """Derive sessions until nobody else has written meanwhile: what another stored may label what we derived."""
+    """Derive sessions until no other process has written meanwhile: its rows may label what we derived."""
     written = 0
     while True:
         version = store.renewed(MESSAGES).version
-        for table in (PARTS, SESSIONS):  # a message that is stored has all its parts, in a view that is no older
+        for table in (PARTS, SESSIONS):  # a stored message has all its parts, in a view that is at least as new
             store.renewed(table)
         rows = pa.Table.from_pylist(list(_corrections(store, sessions)), schema=_SCHEMA)
         written += write.rederive(store, MESSAGES, rows)
@@ -118,7 +118,7 @@ def _settled(store: Store, sessions: dict[str, _Waiting]) -> int:
 
 
 def _corrections(store: Store, sessions: dict[str, _Waiting]) -> Iterator[JsonObject]:
-    """Yield the rows of these sessions that are not what they would be if they were derived now."""
+    """Yield the rows of these sessions that differ from what would be derived now."""
     where = _where(store, sessions)
     agents = _Agents(_agents(store, sessions))
     found: dict[str, dict[str, _Message]] = {id: {} for id in sessions}
@@ -140,7 +140,7 @@ def _corrections(store: Store, sessions: dict[str, _Waiting]) -> Iterator[JsonOb
 
 
 def _texts(store: Store, where: str | None) -> dict[tuple[str, str], str | None]:
-    """Return the texts of stale messages as their parts tell them now: some may have come after the message."""
+    """Return the texts of stale messages from their current parts: some may have come after the message."""
     stale = predicate.all_of(where, f"rules = {STALE}")
     heads = read.rows(store, MESSAGES, ["session_id", "id", "role", "options"], stale).to_pylist()
     parts: dict[tuple[str, str], list[tuple[int, JsonObject]]] = {(row["session_id"], row["id"]): [] for row in heads}
@@ -164,7 +164,7 @@ def _in_portions(ids: list[str]) -> Iterator[list[str]]:
 
 
 def _where(store: Store, sessions: dict[str, _Waiting]) -> str | None:
-    """Return what to read: whole sessions; of a single one, from the turn on in which the first message waits."""
+    """Return what to read: whole sessions; for a single one, from the turn of the first waiting message on."""
     here = predicate.one_of("session_id", sessions)
     if len(sessions) > 1:
         return here
@@ -182,7 +182,7 @@ def _agents(store: Store, sessions: Iterable[str]) -> dict[str, str | None]:
 
 
 def _slim(kind: str, variant: JsonObject) -> JsonObject:
-    """Return what of a part tells something: its arguments may be megabytes."""
+    """Return the relevant pieces of a part: its arguments may be megabytes."""
     if kind == "tool_call":
         return {"type": kind, "name": variant["name"], "params": {"paths": list(paths(variant["params"]))}}
     names = ("media_type",) if kind == "file" else ("is_failure",)

@@ -1,7 +1,7 @@
-"""Canonical events of many requests into the lake, together: each event once, in its place, or refused by itself.
+"""Canonical events of many requests into the lake, together: each event once, in its place, or refused on its own.
 
-Keys decide what is new, so a request that is sent again changes nothing. A session may arrive in any number of
-requests; within it the order is fixed (adapter-integrity-event-ordering).
+Keys decide what is new, so repeating a request changes nothing. A session may arrive in any number of requests; within
+it the order is fixed (adapter-integrity-event-ordering).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Numbered = tuple[int, JsonObject]  # an event, and its place in its request
 
 @dataclass(slots=True)
 class Sent:
-    """The events of one request, and what becomes of them: how many of each session, and which are refused."""
+    """The events of one request and their results: how many of each session, and which are refused."""
 
     events: Sequence[Json]
     refused: dict[int, Diagnostic] = field(default_factory=dict)
@@ -39,15 +39,15 @@ class Sent:
     known: Counter[str] = field(default_factory=Counter)
 
     def refuse(self, numbered: Sequence[Numbered], code: str, message: str) -> None:
-        """Refuse events; what was said of one before stands."""
+        """Refuse events; an earlier refusal of the same event stays."""
         for index, _ in numbered:
             self.refused.setdefault(index, Diagnostic(code, message))
 
 
 def store_events(store: Store, requests: Sequence[Sent], known: Present | None = None) -> None:
-    """Store what is new in some requests with one commit to each table; they say then what became of their events.
+    """Store what is new in some requests with one commit to each table; then they say what happened to their events.
 
-    `known` is what was known of the lake after the last time.
+    `known` is what was known about the lake after the last time.
     """
     known = known or Present()
     streams = [(sent, _by_session(sent)) for sent in requests]
@@ -81,13 +81,13 @@ def store_events(store: Store, requests: Sequence[Sent], known: Present | None =
 
 
 def _owners(stream: Sequence[Numbered]) -> Iterator[str]:
-    """Yield the messages that parts name."""
+    """Yield the messages that parts refer to."""
     names = (event.get("message_id") for _, event in stream if event["kind"] == "part")
     return (name for name in names if type(name) is str)
 
 
 def _by_session(sent: Sent) -> dict[str, list[Numbered]]:
-    """Return the events of each session; what is no event of any is refused."""
+    """Return the events of each session; refuse what belongs to none."""
     found: dict[str, list[Numbered]] = {}
     for index, event in enumerate(sent.events):
         if type(event) is not dict or event.get("kind") not in _KINDS:
@@ -113,7 +113,7 @@ class _Session:
 
     def __init__(self, store: Store, stored: PresentSession, additions: Additions) -> None:
         self._store, self._stored, self.additions = store, stored, additions
-        self._again: list[tuple[Sent, Numbered]] = []  # events that are stored already, or earlier in these requests
+        self._again: list[tuple[Sent, Numbered]] = []  # already stored, or earlier in these requests
         self._new: list[tuple[Sent, Numbered]] = []
         self._fresh: dict[EventKey, JsonObject] = {}
         self._marks: RecordMarks | None = None
@@ -148,7 +148,7 @@ class _Session:
         self._record(sent, record, sound)
 
     def _ready(self, first: JsonObject) -> Validator | None:
-        """Return what judges events that follow those that are stored; None where they cannot begin so."""
+        """Return a validator for events that follow the stored ones; None if they cannot follow."""
         validator = Validator()
         if first["kind"] == "session":
             return validator
@@ -160,7 +160,7 @@ class _Session:
         return validator
 
     def _take_session(self, sent: Sent, numbered: Numbered) -> bool:
-        """Take the event of the session itself; tell whether what follows it may go in."""
+        """Take the event of the session itself; tell whether the following ones may be stored."""
         event, stored = numbered[1], self._stored.row
         if stored is None:
             self._stored.row = self.additions.row = event
@@ -201,7 +201,7 @@ class _Session:
             self._append(sent, new)
 
     def _misfit(self, head: JsonObject) -> str | None:
-        """Return why a record cannot become one of its client's again, where that is what it says it is."""
+        """Return why a record that claims to be its client's cannot be written back as one."""
         if head["kind"] == "part" or head["id"] in self._stored.positions or continues_record(head):
             return None
         if self._marks is None:
@@ -210,7 +210,7 @@ class _Session:
         return self._marks.misfit(head)
 
     def _first(self) -> JsonObject | None:
-        """Return the options of the message that the session begins with, if it is stored."""
+        """Return the options of the session's first message, if it is stored."""
         if self._stored.first is None and self._stored.positions:
             opening = load.opening(self._store, self._stored.id)
             self._stored.first = opening[0]["options"] if opening else None
@@ -232,7 +232,7 @@ class _Session:
             self._add(sent, numbered)
 
     def _late(self, sent: Sent, numbered: Numbered) -> None:
-        """Add a part to a message that came before it."""
+        """Add a part to an earlier message."""
         part = numbered[1]
         owner = part["message_id"]
         before = self._stored.parts.setdefault(owner, set())
@@ -251,7 +251,7 @@ class _Session:
     # --- what becomes of it ---
 
     def compare(self) -> None:
-        """Refuse events that have the id of another one and are not equal to it."""
+        """Refuse events that have the id of another one but are not equal to it."""
         here: dict[EventKey, JsonObject] = {}
         waiting = [event for _, (_, event) in self._again if key_of(event) not in self._fresh]
         if waiting:
@@ -272,7 +272,7 @@ class _Session:
             sent.refuse([numbered], code, message)
 
     def count(self) -> None:
-        """Count what was stored and what was known."""
+        """Count what was stored and what was already known."""
         for counted, name in ((self._new, "stored"), (self._again, "known")):
             for sent, (index, _) in counted:
                 if index not in sent.refused:

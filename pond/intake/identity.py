@@ -1,7 +1,8 @@
-"""Whose session is it? Two sources with one session id hold one session where the records of one begin the other's.
+"""Which session does a source hold? Two sources with one session id hold one session if the records of one begin the
+other's.
 
-Otherwise they hold two, and the later one is stored under an id of its own: the client's id and a suffix made from
-client, project and first record. Restore writes the client's id back.
+Otherwise they hold two, and the later one gets its own id: the client's id with a suffix made from client, project and
+first record. Restore writes the client's id back.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ from pond.substrate.store import Store
 
 
 def decided(store: Store, task: Task) -> Task:
-    """Return a task that knows under which id each session of its source is stored; raise PondError as reading does."""
+    """Return a task that knows the stored id of each session of its source; raise PondError as reading does."""
     identities: dict[str, Identity] = {}
     client, rows = _sessions(task)
-    # A stream names each of its sessions: what it was stored as before says nothing new.
+    # A stream names each of its sessions: its earlier ids say nothing new.
     before = () if client == CANONICAL else task.candidates
     for row in rows:
         if row["id"] not in identities:
@@ -79,7 +80,7 @@ def _stored_as(store: Store, session_id: str, row: JsonObject | None, own: str) 
 
 
 def same_id(own: str, id: str, where: str) -> Diagnostic:
-    """Return what there is to say of a session that is stored under another id than its own."""
+    """Return the report about a session that is stored under another id than its own."""
     what = f"another session has the id `{own}`; this one is stored as `{id}`"
     return Diagnostic("lake-same-id", what, Span(where, 0))
 
@@ -92,7 +93,7 @@ def candidates(store: Store, session_id: str) -> list[str]:
 
 
 def free_id(store: Store, row: JsonObject, records: Iterator[Json]) -> str:
-    """Return an id that nothing is stored under: the client's, with a suffix that its first record decides."""
+    """Return an unused id: the client's, with a suffix that depends on its first record."""
     facts = [row["source_agent"], row["project"], next(records, None)]
     digest, own = xxhash.xxh3_64_hexdigest(encode(facts))[:8], own_id(row)
     name, number = f"{own}{ID_SEPARATOR}{digest}", 1
@@ -103,7 +104,7 @@ def free_id(store: Store, row: JsonObject, records: Iterator[Json]) -> str:
 
 
 def client_of_rows(store: Store, session_id: str) -> str | None:
-    """Return whose messages are stored under an id, also where their session is not; None where there are none."""
+    """Return the client whose messages are stored under an id, even without their session; None if there are none."""
     here = predicate.equals("session_id", to_stored(session_id))
     found = read.rows(store, MESSAGES, ["source_agent"], here, limit=1)["source_agent"].to_pylist()
     return from_stored(found[0]) if found else None
@@ -113,11 +114,11 @@ def client_of_rows(store: Store, session_id: str) -> str | None:
 
 
 def _is_same(store: Store, candidate: str, stored: JsonObject, task: Task, row: JsonObject) -> bool:
-    """Tell whether a source and what is stored under an id are one session: one begins as all of the other goes."""
+    """Tell whether a source and what is stored under an id are one session: one is the beginning of the other."""
     if candidate not in task.candidates and own_id(stored) != row["id"]:
         return False
     there = {**stored, "id": candidate}
-    # Canonical text may be damaged so that its events no longer make the records they came from: then they count.
+    # Damaged canonical text may no longer give the records it came from: then its events are compared.
     return any(
         goes_on(told(stored_session(store, there)), _history(task, row["id"], told)) for told in (records, _events)
     )
@@ -136,7 +137,7 @@ def _history(
 
 
 def _in_order(session: SessionStream) -> SessionStream:
-    """Return a session of canonical text, whose events may stand in any order, in that of its log."""
+    """Return a session of canonical text in the order of its log; its events may be in any order."""
     positions = Positions()
     placed = sorted(
         ((positions.of(events[0]), number, events) for number, events in enumerate(session.groups)), key=_order
@@ -154,7 +155,7 @@ def goes_on(one: Iterator[Json], other: Iterator[Json]) -> bool:
 
 
 def records(session: SessionStream) -> Iterator[Json]:
-    """Yield each record as its client has it; events that no client's record became, as they are."""
+    """Yield each record as its client has it; events without a client's record unchanged."""
     client = session.row["source_agent"]
     writer = None
     if client in clients():
@@ -163,12 +164,12 @@ def records(session: SessionStream) -> Iterator[Json]:
         if writer is None or not _is_marked(events):
             yield [_without_position(event) for event in events]
         elif not isinstance(value := writer.record(events), SideFile):
-            # What cannot be written back is no record, and so like none.
+            # What cannot be written back is not a record, so it equals none.
             yield value if value is not NO_RECORD else [_without_position(event) for event in events]
 
 
 def _events(session: SessionStream) -> Iterator[Json]:
-    """Yield the events of canonical text; a client's own file has records to go by, and nothing else."""
+    """Yield the events of canonical text; a client's own file is compared by its records only."""
     if session.origin.reading is not None:
         yield None
         return
@@ -177,7 +178,7 @@ def _events(session: SessionStream) -> Iterator[Json]:
 
 
 def _told(session: SessionStream) -> Iterator[list[JsonObject]]:
-    """Yield the events of what the client recorded: what pond added says nothing about whose session it is."""
+    """Yield the events of what the client recorded: pond's own additions say nothing about whose session it is."""
     return (events for events in session.groups if not is_notice(events[0]))
 
 
@@ -193,9 +194,9 @@ def _without_position(event: JsonObject) -> JsonObject:
 
 
 def reunite(store: Store) -> None:
-    """Let the children of a session that is stored under another id than its own name that id as their parent.
+    """Let the children of a session that is stored under another id name that id as their parent.
 
-    Their files lie in a folder named like their parent's; the client's id alone would lead to the other session.
+    Their files are in a folder named after their parent; the client's id alone would lead to the other session.
     """
     notes = [note for note in ledger.notes(store, SOURCE).values() if note["host"] == platform.node()]
     homes = {id: _folder(note["path"]) for note in notes for id in note["sessions"] if ID_SEPARATOR in id}

@@ -26,18 +26,18 @@ if TYPE_CHECKING:  # Lance is loaded after the reading processes are forked
     from pond.intake.planning import IngestPlan
     from pond.intake.storing import Intake
 
-_WORTH_PROCESSES = 8 << 20  # bytes of sources; below, starting them costs more than they save
+_WORTH_PROCESSES = 8 << 20  # bytes of sources; below this, starting processes costs more than it saves
 
 
 def _nothing(done: int, total: int, counted: str) -> None:
-    """Nobody watches."""
+    """Do nothing: nobody watches."""
 
 
 def ingest(settings: Settings, request: Request, tick: Tick = _nothing) -> Summary:
-    """Store what the sources hold and the lake does not; return what happened.
+    """Store what is new in the sources; return what happened.
 
     Unchanged files are recognised without opening them, grown ones are read from where they grew. Nothing stored is
-    changed (adapter-integrity-additive-sync); faults are in the report, and everything else goes in.
+    changed (adapter-integrity-additive-sync); faults are in the report, and everything else is stored.
     """
     bound_memory()
     summary = Summary()
@@ -61,9 +61,9 @@ def ingest(settings: Settings, request: Request, tick: Tick = _nothing) -> Summa
 
 
 def _decide(plan: IngestPlan, intake: Intake, done: _Done) -> None:
-    """Read the sources that had to wait until everything else was stored: their records say whose session they hold.
+    """Read the sources that had to wait until everything else was stored: their records decide whose session they hold.
 
-    One after the other, since each may be held against the one before it; parents before their children.
+    One after the other, because each may be compared with the one before it; parents before their children.
     """
     waiting = [*((task, False) for task in intake.deferred()), *((task, True) for task in plan.contested)]
     if not waiting and not plan.has_suffixes():
@@ -78,7 +78,7 @@ def _decide(plan: IngestPlan, intake: Intake, done: _Done) -> None:
         for frame in read_source(task):
             intake.take(task, frame)
             done.at(task, frame)
-        if intake.deferred():  # nobody could tell whose session it is; what reading says of a file, it has said
+        if intake.deferred():  # it is not known whose session it is; reading has already reported on the file
             plan.summary.report.add(faults)
         if again:
             plan.summary.files[_became(task, plan.summary.new_messages > before).value] += 1
@@ -87,7 +87,7 @@ def _decide(plan: IngestPlan, intake: Intake, done: _Done) -> None:
 
 
 def _became(task: Task, grew: bool) -> Change:
-    """Tell what became of a source that had been read before: a file whose date alone is new is as it was."""
+    """Tell what happened to a source that had been read before: a file with only a new date is unchanged."""
     found = [*task.identities.values(), *([task.sole] if task.sole is not None else [])]
     if not found or any(identity.id not in task.candidates for identity in found):
         return Change.REWRITTEN
@@ -95,7 +95,7 @@ def _became(task: Task, grew: bool) -> Change:
 
 
 def _cut_short(task: Task, error: object) -> Ended:
-    """Return the end of a source that was not read to its end."""
+    """Return the end of a source that was not completely read."""
     ended = Ended()
     if isinstance(error, Exception):
         ended.report.diagnostics += told(error, task.name)
@@ -105,7 +105,7 @@ def _cut_short(task: Task, error: object) -> Ended:
 
 
 def _opened(settings: Settings, request: Request, summary: Summary) -> tuple[IngestPlan, Intake]:
-    """Open the lake: what is in it decides what to read, and takes what was read."""
+    """Open the lake: its content decides what to read, and it receives what was read."""
     from pond.intake.planning import IngestPlan
     from pond.intake.storing import Intake
     from pond.sessions.lake import opened
@@ -121,7 +121,7 @@ def _opened(settings: Settings, request: Request, summary: Summary) -> tuple[Ing
 
 
 def _sources(request: Request, report: Report, spool: Path) -> Iterator[FoundSource]:
-    """Yield the sources that the inputs name, once each, as they are now. Standard input is kept, to be read again."""
+    """Yield the sources that the inputs name, each once, as they are now. Standard input is copied to be read again."""
     seen: set[tuple[str, str]] = set()
     for found in discover(request.inputs, report):
         if found.path is None:
@@ -135,7 +135,7 @@ def _sources(request: Request, report: Report, spool: Path) -> Iterator[FoundSou
 
 
 class _Done:
-    """How much is behind us: bytes, files, and sessions stored."""
+    """The progress so far: bytes, files, and sessions stored."""
 
     def __init__(self, total: int, tick: Tick, summary: Summary) -> None:
         self._total, self._tick, self._summary = total, tick, summary
@@ -165,7 +165,7 @@ class _Done:
 
 
 def _tasks(found: list[FoundSource], plan: IngestPlan, done: _Done) -> Iterator[Task]:
-    """Yield what has to be read, the largest first: the processes then end together."""
+    """Yield what must be read, the largest first, so that the processes end together."""
     for each in sorted(found, key=lambda each: -each.size):
         task = plan.task_for(each)
         if task is None:

@@ -1,4 +1,4 @@
-"""Which sources have to be read, and from where: decided from what the lake remembers of them."""
+"""Which sources must be read, and from where: decided from what the lake remembers about them."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from pond.sessions.writing import payload_hashes, positions_of, record_count
 from pond.substrate.store import Store
 
 _A_MOMENT = 60  # seconds
-_SMALL = 8 << 20  # bytes: less is read in the process that writes, where what the lake knows is at hand
+_SMALL = 8 << 20  # bytes: less is read in the writing process, which knows the lake
 
 
 @dataclass
 class IngestPlan:
-    """The sources of one ingest, held against the lake.
+    """The sources of one ingest, compared with the lake.
 
-    `known_ids` is filled with what was asked on the way: stored session id -> its message ids. `contested` are sources
-    whose session may no longer be the one they were stored as: their records decide, when all others are stored.
+    `known_ids` collects what was asked: stored session id -> its message ids. `contested` are sources whose session may
+    no longer be the one they were stored as: their records decide, when all others are stored.
     """
 
     store: Store
@@ -45,16 +45,16 @@ class IngestPlan:
         self._states = {id: State.from_json(value) for id, value in notes.items()}
 
     def has_suffixes(self) -> bool:
-        """Tell whether a session is stored under another id than its own, as far as the sources read before tell."""
+        """Tell whether a session is stored under another id than its own, as far as earlier sources show."""
         return any(ID_SEPARATOR in id for state in self._states.values() for id in state.sessions)
 
     def task_for(self, found: FoundSource) -> Task | None:
-        """Return how to read a source now, or None where it is as it was, or contested."""
+        """Return how to read a source now, or None if it is unchanged or contested."""
         if found.path is None:
             return Task(found, self.request.project)
         state = self._states.get(source_id(found.path, found.key))
         if state is not None and found.client not in (None, state.client):
-            state = None  # somebody says whose it is, and knows better
+            state = None  # the caller names the client, and knows better
         change = change_of(found, state, kept := KeptOpen())
         if change is Change.UNCHANGED:
             assert state is not None
@@ -82,7 +82,7 @@ class IngestPlan:
             return False
 
     def _continued(self, task: Task, state: State) -> Task | None:
-        """Return the task that reads only what was added; None where somebody else may have added to the session."""
+        """Return the task that reads only what was added; None if another source may have added to the session."""
         if len(state.sessions) != 1:
             return None
         session_id = state.sessions[0]
@@ -112,7 +112,7 @@ class IngestPlan:
 
 
 def _lasting(problems: list[JsonObject], checkpoint: Checkpoint) -> Iterator[JsonObject]:
-    """Yield the problems before the checkpoint; a last line that was not complete is read again."""
+    """Yield the problems before the checkpoint; an incomplete last line is read again."""
     return (problem for problem in problems if problem.get("line", 0) <= checkpoint.lines)
 
 

@@ -1,4 +1,4 @@
-"""What the lake holds of the sessions that events are about, as far as it decides what becomes of those events."""
+"""What the lake holds of the sessions that events are about, as far as it matters for those events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pond.substrate import predicate, read
 from pond.substrate.store import Store
 from pond.substrate.table import Table
 
-_AT_ONCE = 500  # ids in one question
+_AT_ONCE = 500  # ids in one query
 _MOST_KNOWN = 1000  # sessions that are remembered
 
 EventKey = tuple[str, str, str]  # kind, message of a part, own id
@@ -33,8 +33,8 @@ class PresentSession:
     agent: str | None = None
     positions: dict[str, int] = field(default_factory=dict)  # of its messages
     roles: dict[str, str] = field(default_factory=dict)
-    rules: dict[str, int | None] = field(default_factory=dict)  # that they were derived by, of those that are stored
-    parts: dict[str, set[str]] = field(default_factory=dict)  # by message, of those that were asked about
+    rules: dict[str, int | None] = field(default_factory=dict)  # the rules by which the stored ones were derived
+    parts: dict[str, set[str]] = field(default_factory=dict)  # by message, for those that were asked about
     first: JsonObject | None = None  # the options of its first message
     _places: Positions | None = None
 
@@ -45,7 +45,7 @@ class PresentSession:
         return here == max(others)
 
     def place(self, head: JsonObject, goes_on: bool) -> int:
-        """Return where a new record belongs; one that goes on with the record before it stands right behind that."""
+        """Return the place of a new record; one that continues the record before it comes directly after that."""
         within = [at for at in self.positions.values() if at < LAST]
         if goes_on and within:
             return max(within) + 1
@@ -54,7 +54,7 @@ class PresentSession:
         return self._places.of(head)
 
     def stub(self, message_id: str) -> JsonObject | None:
-        """Return as much of a stored message as the parts after it are judged by; None where there is none."""
+        """Return what is needed of a stored message to check the parts after it; None if there is none."""
         role = self.roles.get(message_id)
         if role is None:
             return None
@@ -63,7 +63,7 @@ class PresentSession:
 
 
 class Present:
-    """What is known of a lake's sessions, for as long as nobody else writes to it."""
+    """What is known about a lake's sessions, as long as nobody else writes to it."""
 
     def __init__(self) -> None:
         self._sessions: OrderedDict[str, PresentSession] = OrderedDict()
@@ -71,7 +71,7 @@ class Present:
         self.erased: set[str] = set()  # ids as stored
 
     def of(self, store: Store, wanted: Mapping[str, set[str]]) -> dict[str, PresentSession]:
-        """Return what is stored of sessions, and of their parts those of the messages named for each."""
+        """Return what is stored of sessions, with the parts of the messages named for each."""
         if (versions := _versions(store)) != self._versions:
             self.forget()
             self._versions = versions
@@ -83,9 +83,9 @@ class Present:
         return {id: self._sessions[id] for id in wanted}
 
     def wrote(self, store: Store, commits: Sequence[int]) -> None:
-        """Hear that what was planned is written, with so many commits to each table.
+        """Note that what was planned is written, with this many commits to each table.
 
-        What is known still holds, unless there are more: then somebody else has written meanwhile.
+        What is known stays valid, unless there are more commits: then somebody else has written meanwhile.
         """
         before, self._versions = self._versions, _versions(store)
         if self._versions != tuple(map(sum, zip(before, commits, strict=True))):
@@ -94,7 +94,7 @@ class Present:
             self._sessions.popitem(last=False)
 
     def forget(self) -> None:
-        """Know nothing any more."""
+        """Forget everything."""
         self._sessions.clear()
         self._versions = ()
 
@@ -142,7 +142,7 @@ def _portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def stored_events(store: Store, session: PresentSession, messages: Iterable[str]) -> dict[EventKey, JsonObject]:
-    """Return messages of a session and their parts as they are stored, by their keys."""
+    """Return stored messages of a session and their parts, by their keys."""
     wanted = {id: session.positions[id] for id in messages}
     if not wanted:
         return {}
@@ -159,7 +159,7 @@ def stored_events(store: Store, session: PresentSession, messages: Iterable[str]
 
 
 def key_of(event: JsonObject) -> EventKey:
-    """Return what tells an event from all others of its session."""
+    """Return what distinguishes an event from all others of its session."""
     if event["kind"] == "session":
         return "session", "", ""
     return event["kind"], event["message_id"] if event["kind"] == "part" else "", event["id"]

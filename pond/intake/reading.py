@@ -1,4 +1,4 @@
-"""The reading half of ingest: one source becomes rows. Runs in a process of its own and never sees the lake."""
+"""The reading half of ingest: one source becomes rows. It runs in a separate process and never sees the lake."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ from pond.model.json_text import JsonObject
 from pond.model.marks import ID, POND, marks_of
 from pond.sessions.rows import MESSAGE, PART, Before, Rows, agent_text
 
-# What is wrong with a file that has nothing for any adapter: it need not be opened again until it changes.
+# Faults of a file that has nothing for any adapter: it need not be opened again until it changes.
 _NOBODYS = ("source-unrecognised", "source-empty")
-ID_SEPARATOR = "~"  # between the id that a client gave a session and the suffix of a second one that has it
-_ROWS, _BYTES = 1000, 1 << 20  # a chunk on its way
+ID_SEPARATOR = "~"  # between a client's session id and the suffix of a second session with that id
+_ROWS, _BYTES = 1000, 1 << 20  # rows and bytes of a chunk
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Under which id a session is stored, which id its client gave it, and what is stored of it already."""
+    """The id under which a session is stored, its client's id, and what is already stored of it."""
 
     id: str
     own: str
     row: JsonObject | None = None
-    records: int = 0  # that the source has, too, and begins with
+    records: int = 0  # stored ones that the source has too, at its beginning
     payloads: frozenset[str] = frozenset()
-    ids: frozenset[str] = frozenset()  # of the messages, where the source is read from its start
-    before: Before | None = None  # what the stored rows say of those to come, where it is read from where it grew
+    ids: frozenset[str] = frozenset()  # of the messages, if the source is read from its start
+    before: Before | None = None  # what the stored rows say about those to come, if it is read from where it grew
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierReading:
-    """What was noted of a source when its beginning was read."""
+    """What was noted about a source when its beginning was read."""
 
     problems: tuple[JsonObject, ...] = ()
     drift: Mapping[str, int] = field(default_factory=dict)
@@ -63,13 +63,13 @@ class Task:
     found: FoundSource
     project: str | None = None
     continuation: Continuation | None = None
-    earlier: EarlierReading = EarlierReading()  # where it is resumed
-    sole: Identity | None = None  # of the one session of a client's file, where it is decided
+    earlier: EarlierReading = EarlierReading()  # if it is resumed
+    sole: Identity | None = None  # of the one session of a client's file, once decided
     identities: Mapping[str, Identity] = field(default_factory=dict)  # of the sessions in a stream, by their own ids
-    candidates: tuple[str, ...] = ()  # the sessions that it was stored as before
-    near: bool = False  # it is little: read where the lake is written
-    being_written: bool = False  # it was written to a moment ago: its last line may not be complete
-    kept: KeptOpen = field(default_factory=KeptOpen)  # the source, where this process has it open
+    candidates: tuple[str, ...] = ()  # the sessions as which it was stored before
+    near: bool = False  # it is small: read in the process that writes
+    being_written: bool = False  # it was written a moment ago: its last line may be incomplete
+    kept: KeptOpen = field(default_factory=KeptOpen)  # the source, if this process has it open
 
     @property
     def name(self) -> str:
@@ -80,31 +80,31 @@ class Task:
         return self.found.size
 
     def open(self) -> Opened:
-        """Open the source, unless it is open already; it may be opened more than once."""
+        """Open the source, unless it is already open; it may be opened more than once."""
         return self.kept.take() or self.found.open()
 
     def request(self) -> ConversionRequest:
-        """Return what is asked of the codec."""
+        """Return the request to the codec."""
         return ConversionRequest(CANONICAL, self.found.client, self.project)
 
     @property
     def source(self) -> str:
-        """What this is read from, as claims name it: a file by its whole path, anything else by its content's place."""
+        """Return the name of the source for claims: a file's full path, for anything else where its content is."""
         found = self.found
         return source_id(found.path, found.key) if found.path is not None else str(found.spool)
 
     def undecided(self) -> Task:
-        """Return the task as one that reads the whole source, and does not know yet what its sessions are called."""
+        """Return the task as one that reads the whole source, and does not know the ids of its sessions yet."""
         return replace(self, continuation=None, earlier=EarlierReading(), sole=None, identities={}, near=False)
 
     def identity_of(self, session: JsonObject) -> Identity | None:
-        """Return under which id a session of this source is stored; None where nobody has decided."""
+        """Return the id under which a session of this source is stored; None if it is undecided."""
         return self.sole or self.identities.get(session["id"])
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A session begins; the chunks that follow are its own. `identity` is None where nobody has decided it."""
+    """A session begins; the following chunks belong to it. `identity` is None if it is undecided."""
 
     row: JsonObject
     identity: Identity | None = None
@@ -112,14 +112,14 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Rows of the session that began last, and how far the source is read."""
+    """Rows of the current session, and how far the source is read."""
 
     messages: pa.RecordBatch
     parts: pa.RecordBatch
     reached: int
 
     def __reduce__(self) -> tuple[Callable[..., Chunk], tuple[bytes, bytes, int]]:
-        # Both sides know the columns: without them a small chunk is a tenth of the work to send.
+        # Both sides know the columns: without them a small chunk takes a tenth of the work to send.
         return _unpacked, (self.messages.serialize().to_pybytes(), self.parts.serialize().to_pybytes(), self.reached)
 
 
@@ -130,35 +130,35 @@ def _unpacked(messages: bytes, parts: bytes, reached: int) -> Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The session that began last has no more rows; `agent` is the kind of agent whose it is, if any."""
+    """The current session has no more rows; `agent` is its kind of agent, if any."""
 
     agent: str | None = None
 
 
 @dataclass(slots=True)
 class Ended:
-    """The source is read: what happened, and its state, where it is a file that can be recognised."""
+    """The source is read: what happened, and its state, if it is a file that can be recognised later."""
 
     report: Report = field(default_factory=Report)
     state: State | None = None
-    unfinished: bool = False  # its last line is still being written: all before it is stored
+    unfinished: bool = False  # its last line is still being written: everything before it is stored
 
 
 Frame = Begun | Chunk | Finished | Ended
 
 
 def read_source(task: Task) -> Iterator[Frame]:
-    """Yield what there is to store of a source; whatever is wrong with it is in the report at the end."""
+    """Yield what there is to store of a source; faults are in the report at the end."""
     try:
         opened = task.open()
-    except Exception as error:  # one source's fault is that source's
+    except Exception as error:  # a fault affects only its source
         yield Ended(Report(files=1, diagnostics=[*told(error, task.name)]))
         return
     with gc_paused(), opened:
         try:
             yield from _attempt(task, opened)
         except NeedsWhole:
-            # What the part before the checkpoint has to decide; rows that went out are right, and known by their keys.
+            # What the part before the checkpoint must decide; rows already sent are right, and known by their keys.
             yield from _attempt(replace(task, continuation=None, earlier=EarlierReading()), opened)
 
 
@@ -181,11 +181,11 @@ def _attempt(task: Task, opened: Opened) -> Iterator[Frame]:
             ended.unfinished = task.being_written and checkpoint is not None and report.withdraw_cut_off()
             ended.state = _state(task, opened, source.client, checkpoint, ids, report)
             if ended.unfinished and checkpoint is not None:
-                # As if it ended before that line: the next run sees a source that grew, even if nobody goes on.
+                # As if it ended before that line: the next run sees a source that grew, even if nobody continues it.
                 ended.state = replace(ended.state, size=opened.size_before(checkpoint.cursor))
     except NeedsWhole:
         raise
-    except Exception as error:  # one source's fault is that source's
+    except Exception as error:  # a fault affects only its source
         if isinstance(error, PondError) and task.being_written and not opened.has_record():
             yield Ended(report, unfinished=True)
             return
@@ -198,7 +198,7 @@ def _attempt(task: Task, opened: Opened) -> Iterator[Frame]:
 
 
 def _begun(session: SessionStream, task: Task, report: Report) -> Begun:
-    """Return a session under the id it is stored by, with the facts that are stored of it."""
+    """Return a session with its stored id and the facts that are stored about it."""
     row, identity = session.row, task.identity_of(session.row)
     if identity is None:
         return Begun(row)
@@ -222,7 +222,7 @@ def _session(session: SessionStream, begun: Begun, task: Task, is_whole: Callabl
         rows.take(group)
         if rows.due(_ROWS, _BYTES):
             yield Chunk(*rows.cut(), session.origin.reached()[0])
-    if not is_whole():  # what was sent already has no session, and is no part of one that is stored later
+    if not is_whole():  # what was already sent has no session, and must not become part of a later one
         raise SourceFault(Diagnostic("source-rewritten", "rewritten while it was read", Span(task.name, 0)))
     if len(rows):
         yield Chunk(*rows.flush(), session.origin.reached()[0])
@@ -230,11 +230,11 @@ def _session(session: SessionStream, begun: Begun, task: Task, is_whole: Callabl
 
 
 def _rows(begun: Begun, *, resumed: bool) -> Rows:
-    """Return what collects the rows of a session, of which some may be stored."""
+    """Return the collector for the rows of a session, some of which may be stored."""
     row, identity = begun.row, begun.identity or Identity("", "")
     before = identity.before if resumed else None
     if before is not None and (told := agent_text(agent_of(row, None))) is not None:
-        before = before._replace(agent=told)  # a file beside the session may have come since
+        before = before._replace(agent=told)  # a file beside the session may have appeared since
     rows = Rows(
         row, title_of=title_reader(row), after=identity.records, taken=identity.ids,
         agent_of=lambda first: agent_of(row, first), before=before,

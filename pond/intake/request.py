@@ -1,4 +1,4 @@
-"""What to take in, and what came of it."""
+"""What to ingest, and the result."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pond.model.json_text import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to ingest: files, folders or `-`; each may come with the client whose store it is."""
+    """What to ingest: files, folders or `-`; each may name the client whose store it is."""
 
     inputs: Sequence[tuple[str, str | None]]
     project: str | None = None
     dry_run: bool = False
-    live: bool = False  # the sources are being written: a last line that is cut off may be completed
+    live: bool = False  # the sources are being written: a cut-off last line may still be completed
     processes: int | None = None
 
 
@@ -32,8 +32,8 @@ class Summary:
     new_parts: int = 0
     unfinished: int = 0  # files whose last line is still being written
     erased: int = 0  # sessions left out because they were erased
-    known: list[JsonObject] = field(default_factory=list)  # problems of unchanged files, told when those were read
+    known: list[JsonObject] = field(default_factory=list)  # problems of unchanged files, reported when those were read
     report: Report = field(default_factory=Report)
 
 
-Tick = Callable[[int, int, str], None]  # bytes behind us, bytes in all, and what was counted so far
+Tick = Callable[[int, int, str], None]  # bytes done, bytes in total, and what was counted so far

@@ -1,6 +1,6 @@
-"""What the lake remembers of each source, and what that says of the file as it is now.
+"""What the lake remembers about each source, and what that says about its current state.
 
-A source is recognised from what is stored in the lake and from nothing else: a lake that was made anew knows none.
+Only what is stored in the lake identifies a source: a new lake knows none.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from pond.diagnostics.diagnostic import PondError
 from pond.model.json_text import JsonObject, encode
 
 SOURCE = "source"
-_STORED_NAMES = {"checkpoint": "mark"}  # fields that lakes know by another name
+_STORED_NAMES = {"checkpoint": "mark"}  # fields with another name in existing lakes
 _FIELDS = {stored: name for name, stored in _STORED_NAMES.items()}
 
 
 class Change(Enum):
-    """What became of a source since it was last read."""
+    """What happened to a source since it was last read."""
 
     NEW = "new"
     UNCHANGED = "unchanged"
-    GROWN = "grown"  # what was read stands as it stood
-    REWRITTEN = "rewritten"  # replaced, cut off, or changed where it had been read
+    GROWN = "grown"  # what was read is unchanged
+    REWRITTEN = "rewritten"  # replaced, cut off, or changed in the part that had been read
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class State:
     path: str
     host: str
     size: int
-    mtime_ns: int  # or what else the store stamps it with
-    end: Cursor  # what stands before it, the fingerprint covers
+    mtime_ns: int  # or another stamp of the store
+    end: Cursor  # the fingerprint covers everything before it
     fingerprint: str
     beside: str
     client: str | None  # None: no adapter recognised it
-    reader: str  # what read it: the mapping's number, or the clients known then
-    sessions: list[str] = field(default_factory=list)  # the ids they are stored under
+    reader: str  # what read it: the mapping's number, or the clients known at the time
+    sessions: list[str] = field(default_factory=list)  # their stored ids
     checkpoint: JsonObject | None = None
     records: int = 0
     problems: list[JsonObject] = field(default_factory=list)  # diagnostics, as `diagnostics.render` prints them
@@ -60,7 +60,7 @@ class State:
 
     @classmethod
     def from_json(cls, value: JsonObject) -> State:
-        """Return the state that `as_json` made a value of."""
+        """Return the state from the value that `as_json` made."""
         return cls(**{_FIELDS.get(name, name): field for name, field in value.items()})
 
 
@@ -70,14 +70,14 @@ def source_id(path: Path, key: str = "") -> str:
 
 
 def reader_of(client: str | None) -> str:
-    """Return what reads the files of a client now; what nobody recognised is looked at again by new clients."""
+    """Return what reads the files of a client now; new clients look again at what no client recognised."""
     if client is None:
         return ",".join(clients())
     return CANONICAL if client == CANONICAL else str(adapter(client).module.MAP)
 
 
 def _beside(client: str | None, path: Path) -> str:
-    """Return a digest of what belongs to a session and stands in other files; nothing where there is none."""
+    """Return a digest of what belongs to a session but is in other files; empty if there is nothing."""
     if client is None or client not in clients():
         return ""
     owner = adapter(client)
@@ -86,7 +86,7 @@ def _beside(client: str | None, path: Path) -> str:
 
 
 def change_of(found: FoundSource, state: State | None, kept: KeptOpen) -> Change:
-    """Tell what became of a source; only one that is not as it was is opened, and kept open where it grew."""
+    """Tell what happened to a source; only a changed one is opened, and kept open if it grew."""
     if state is None or state.reader != reader_of(state.client):
         return Change.NEW if state is None else Change.GROWN
     assert found.path is not None
@@ -99,20 +99,20 @@ def change_of(found: FoundSource, state: State | None, kept: KeptOpen) -> Change
 
 
 class KeptOpen:
-    """A source that is open in the process that looked at it, so that whoever reads it there need not open it again."""
+    """A source that is open in this process, so that reading it here need not open it again."""
 
     def __init__(self) -> None:
         self._opened: Opened | None = None
 
     def __reduce__(self) -> tuple[type[KeptOpen], tuple[()]]:
-        return KeptOpen, ()  # what is open in one process is not in another
+        return KeptOpen, ()  # an open file cannot be passed to another process
 
     def keep(self, opened: Opened) -> None:
-        """Hold it open until it is taken, or nobody wants it any more."""
+        """Hold it open until it is taken or no longer needed."""
         self._opened = opened
 
     def drop(self) -> None:
-        """Close it: nobody is going to read it now."""
+        """Close it: it will not be read now."""
         if (opened := self.take()) is not None:
             opened.close()
 
@@ -135,7 +135,7 @@ def _begins_as_before(found: FoundSource, state: State, kept: KeptOpen) -> bool:
 
 
 def observed(found: FoundSource, opened: Opened, client: str | None, cursor: Cursor) -> State:
-    """Return the state of an open source that was read up to a cursor; None is all that was there at first."""
+    """Return the state of an open source that was read up to a cursor; None means all that was there at first."""
     assert found.path is not None
     look, end = opened.look(), opened.end() if cursor is None else cursor
     return State(
@@ -145,7 +145,7 @@ def observed(found: FoundSource, opened: Opened, client: str | None, cursor: Cur
 
 
 def stores(environ: dict[str, str], names: Iterable[str]) -> list[tuple[str, Path]]:
-    """Return the folders in which these clients keep their sessions on this machine, where there are any."""
+    """Return the folders in which these clients keep their sessions on this machine, if they exist."""
     found = []
     for name in names:
         declared = adapter(name).declared().get("store")

@@ -24,19 +24,19 @@ from pond.sessions.writing import Corrected, message_ids, session_ids
 from pond.substrate import upkeep
 from pond.substrate.store import Store
 
-_BYTES = 20 << 20  # of rows in one commit: what bounds memory
-_FRAGMENTS = 4 * upkeep.FRAGMENTS  # a first ingest of years makes many; to put them together is the upkeep's to decide
+_BYTES = 20 << 20  # bytes of rows in one commit, which bounds memory
+_FRAGMENTS = 4 * upkeep.FRAGMENTS  # a first ingest of years makes many; merging them is left to the upkeep
 
 
 @dataclass(slots=True)
 class _Session:
-    """A session on its way in: its row, whose it is, and whether it may go in."""
+    """A session that is being stored: its row, its identity, and whether it may be stored."""
 
     row: JsonObject
     task: Task
     identity: Identity | None  # None until it is known that no other session has its id
     refused: bool = False
-    agent: str | None = None  # the kind of agent whose it is, once it is read
+    agent: str | None = None  # the kind of agent, once it is read
 
     @property
     def id(self) -> str:
@@ -55,7 +55,7 @@ class _Pending:
 
 
 class Intake:
-    """What one ingest stores. `known_ids` are message ids by session, as stored: each session is asked about once."""
+    """What one ingest stores. `known_ids` are stored message ids by session: each session is looked up once."""
 
     def __init__(
         self, store: Store, summary: Summary, known_ids: dict[str, set[str]], rows_per_commit: int, *, dry_run: bool
@@ -71,7 +71,7 @@ class Intake:
         self._storing = Storing(store)
 
     def take(self, task: Task, frame: Frame) -> None:
-        """Take what a reader sent; store what has gathered when it is enough."""
+        """Take what a reader sent; store what has collected when it is enough."""
         if task.name in self._deferred:
             return
         match frame:
@@ -84,13 +84,13 @@ class Intake:
                 session.agent = frame.agent
                 self._pending.finished.append(session)
             case Ended():
-                self._current.pop(task.name, None)  # where it ended in the midst of a session, that is not complete
+                self._current.pop(task.name, None)  # if it ended inside a session, that session is incomplete
                 self._pending.ended.append((task, frame))
 
     def deferred(self) -> list[Task]:
-        """Return the sources whose session has an id that another one has, once everything else is stored.
+        """Return the sources whose session has the id of another one, once everything else is stored.
 
-        Where another process is storing that one, it is waited for; a source whose turn does not come is reported.
+        If another process is storing that one, wait for it; report a source whose turn does not come.
         """
         self.store()
         busy = claims.wait(self._store, set().union(*self._elsewhere.values()))
@@ -102,7 +102,7 @@ class Intake:
         return found
 
     def store(self) -> None:
-        """Store what has gathered."""
+        """Store what has collected."""
         self._flush()
         self._count(self._storing.wait())
         self._store.forget()  # the handles of an object store may be a few seconds old
@@ -110,7 +110,7 @@ class Intake:
         self._known_ids.clear()
 
     def close(self, progress: Progress) -> None:
-        """Store what is left, derive what waits, and keep the tables from falling apart into small files."""
+        """Store the rest, derive what waits, and merge small files."""
         self.store()
         self._storing.close()
         if not self._dry_run:
@@ -121,7 +121,7 @@ class Intake:
 
     def _begun(self, begun: Begun, task: Task) -> _Session:
         row, identity = begun.row, begun.identity
-        # One that is stored under another id than its own is another session than the one that was erased.
+        # A session with another stored id is not the one that was erased.
         names = {row["id"], row.get("parent_session_id", "")}
         erased = not self._erased.isdisjoint(map(to_stored, names))
         self._summary.erased += erased
@@ -165,9 +165,9 @@ class Intake:
         self._summary.new_parts += new.parts
 
     def _settle(self, pending: _Pending) -> None:
-        """Let sessions wait that another source brings, too, and those that the lake knows where nobody decided.
+        """Let sessions wait that another source brings too, and undecided ones that the lake knows.
 
-        Nothing of them is stored yet; their sources are read again when everything else is.
+        Nothing of them is stored yet; their sources are read again when everything else is stored.
         """
         sessions = [s for s in [*(s for s, _ in pending.chunks), *pending.finished] if not s.refused]
         undecided = {s.id for s in sessions if s.identity is None}
@@ -196,7 +196,7 @@ class Intake:
         return claims.claim(self._store, wanted)
 
     def _ended(self, ended: Iterable[tuple[Task, Ended]]) -> dict[str, JsonObject]:
-        """Report what happened to sources that are read; return what is to be noted of them."""
+        """Report what happened to sources that are read; return the notes about them."""
         notes: dict[str, JsonObject] = {}
         for task, end in ended:
             if task.name not in self._deferred:
@@ -208,7 +208,7 @@ class Intake:
         return notes
 
     def _stored_ids(self, messages: pa.Table) -> dict[str, set[str]]:
-        """Return the messages that are there of the sessions in a batch; the lake is asked once about each."""
+        """Return the stored messages of the sessions in a batch; each session is looked up once."""
         sessions = pc.unique(messages["session_id"]).to_pylist()
         asked = [id for id in sessions if id not in self._known_ids]
         self._known_ids |= {id: set() for id in asked} | message_ids(self._store, asked)
@@ -227,5 +227,5 @@ class Intake:
 
 
 def _joined(batches: list[pa.RecordBatch]) -> pa.Table:
-    """Return the rows as one table whose columns are in one piece: Lance takes many small ones far slower."""
+    """Return the rows as one table with contiguous columns: Lance is far slower with many small pieces."""
     return pa.Table.from_batches(batches).combine_chunks()

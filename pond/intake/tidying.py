@@ -1,4 +1,4 @@
-"""What a lake needs while events keep coming: derived columns, few files, indexes that are not far behind."""
+"""What a lake needs while events keep coming: derived columns, few files, indexes that are nearly complete."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pond.sessions.tables import TABLES
 from pond.substrate import upkeep
 from pond.substrate.store import Store
 
-_FRAGMENTS = 8  # of a table, beyond which small ones are put together
-_ROWS = 10_000  # in a fragment that is left alone
-_UNINDEXED = 5_000  # rows that search may look through one by one
+_FRAGMENTS = 8  # of a table; with more, small ones are merged
+_ROWS = 10_000  # larger fragments are left alone
+_UNINDEXED = 5_000  # rows that search may scan one by one
 
 
 def tidy(store: Store, *, thoroughly: bool = True) -> None:
-    """Do what is due; where nothing is, nothing is written. What can wait is done `thoroughly` only."""
+    """Do what is due; if nothing is, nothing is written. What can wait is done only `thoroughly`."""
     derive(store)
     if thoroughly:
         rarity.renew(store)
@@ -27,7 +27,7 @@ def tidy(store: Store, *, thoroughly: bool = True) -> None:
 
 
 def put_together(store: Store) -> None:
-    """Put the small files together that commits have left: cheap, and every read and commit pays for each of them."""
+    """Merge the small files that commits have left: cheap, and every read and commit pays for each of them."""
     for table in TABLES:
         if store.existing(table) is not None:
             upkeep.compact(store, table, beyond=_FRAGMENTS, rows=_ROWS)

@@ -1,7 +1,7 @@
-"""The vectors that messages wait for: made a few hundred at a time, each stored as soon as it is there.
+"""Makes the vectors that messages wait for, a few hundred at a time, and stores each as soon as it is made.
 
-Nothing is noted of a run. What waits is asked of the messages, so a run that was killed is gone on with by the next,
-and several may work at once: they keep out of each other's way as far as they can, and no vector is stored twice.
+A run keeps no notes. The messages themselves show what waits, so the next run continues one that was killed, and
+several may work at once: they avoid each other as far as they can, and no vector is stored twice.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from pond.substrate.store import Store
 if TYPE_CHECKING:
     from pond.embed.embedder import Vectors
 
-Progress = Callable[[int, int], None]  # messages done, and of how many
+Progress = Callable[[int, int], None]  # messages done, and the total
 
-_WINDOW = 1024  # messages whose texts are held at once
-_EVERY, _SHARE = 3.0, 40  # seconds between two commits, at least; and times what the last one took
+_WINDOW = 1024  # messages whose texts are in memory at once
+_EVERY, _SHARE = 3.0, 40  # seconds between two commits, at least; and a multiple of what the last one took
 _PATIENCE = 16  # texts that a model may refuse one after the other
 
 
 @dataclass
 class Embedded:
-    """What was done: messages that got a vector, those whose text the model refused and why, those that wait still."""
+    """The result: messages that got a vector, those whose text the model refused and why, those that still wait."""
 
     model: str
     embedded: int = 0
@@ -47,21 +47,21 @@ class Embedded:
 
 @dataclass
 class _Run:
-    """Vectors on their way into the lake."""
+    """Vectors that are being stored."""
 
     store: Store
     embedder: Embedder
     threads: int
     done: Embedded
-    tell: Callable[[int], None]  # hears how many messages are behind us
+    tell: Callable[[int], None]  # called with the number of finished messages
     keys: list[pa.Table] = field(default_factory=list)
     rows: list[Vectors] = field(default_factory=list)
     passed: int = 0
     refused: int = 0  # in a row
-    due: float = 0.0  # when the next commit is
+    due: float = 0.0  # time of the next commit
 
     def window(self, row_ids: list[int]) -> bool:
-        """Embed the messages of one window; tell whether another process had some of them already."""
+        """Embed the messages of one window; tell whether another process had already done some of them."""
         found = vectors.texts(self.store, self.embedder.label, row_ids)
         texts = found["search_text"].to_pylist()
         for batch in embedded(self.embedder, texts, self.threads):
@@ -95,7 +95,7 @@ class _Run:
             raise fault
 
     def flush(self) -> None:
-        """Stage what is there; fold where that is due."""
+        """Stage what is there; fold if that is due."""
         import numpy as np
 
         began = time.monotonic()
@@ -112,10 +112,10 @@ class _Run:
 def embed(
     store: Store, model: Model, *, threads: int, anew: bool = False, progress: Progress = lambda done, of: None
 ) -> Embedded:
-    """Give every message that has a text the vector of that text (session-embed-from-canonical).
+    """Give every message with text the vector of that text (session-embed-from-canonical).
 
-    The model is opened where something waits. Where it fails on the way, what it made before that is kept, and the
-    fault is in the answer.
+    The model is opened only if something waits. If it fails, what it made before is kept, and the fault is in the
+    answer.
     """
     done = Embedded(model.label)
     if store.existing(MESSAGES) is None:
@@ -129,7 +129,7 @@ def embed(
 
 def _embed(store: Store, embedder: Embedder, done: Embedded, threads: int, anew: bool, progress: Progress) -> None:
     vectors.prepare(store, embedder.label, embedder.dimensions, anew=anew)
-    vectors.fold(store, embedder.label)  # what a run before this one left
+    vectors.fold(store, embedder.label)  # left by an earlier run
     waiting = vectors.waiting_rows(store, embedder.label)
     run = _Run(store, embedder, threads, done, lambda passed: progress(passed, len(waiting)))
     try:
@@ -144,7 +144,7 @@ def _embed(store: Store, embedder: Embedder, done: Embedded, threads: int, anew:
 def _all(run: _Run, waiting: list[int]) -> None:
     """Embed what waits, the newest first.
 
-    Where another process was faster, it probably goes the same way: the rest is taken in another order then.
+    If another process was faster, it probably works in the same order, so the rest is done in another order.
     """
     left = [waiting[start : start + _WINDOW] for start in range(0, len(waiting), _WINDOW)]
     while left:

@@ -1,8 +1,9 @@
-"""Erasing: a session and all that descends from it leave the lake for good, and no later sync brings them back.
+"""Erasing: a session and all its descendants leave the lake for good, and no later sync brings them back.
 
-The order makes every crash harmless; run again, it ends what it began. Tombstones come first: from then on nothing is
-taken in again, and whatever is left is found by them. Then the rows go, in the reverse of how they came: a session that
-is listed is whole, a message that is stored has its parts. At last the files that still hold them, and the indexes.
+The order makes every crash harmless; a second run finishes the first. Tombstones come first: from then on nothing is
+stored again, and they identify whatever is left. Then the rows go, in the reverse of the order in which they came: a
+listed session is complete, a stored message has its parts. At the end come the files that still hold them, and the
+indexes.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from pond.substrate import predicate, read, upkeep, write
 from pond.substrate.store import Store
 from pond.substrate.table import Table
 
-_AT_ONCE = 500  # ids in one question
+_AT_ONCE = 500  # ids in one query
 _OF_SESSIONS = (SESSIONS, MESSAGES, PARTS, VECTORS)
 
 
 @dataclass(frozen=True)
 class Family:
-    """A session that was asked for and all that descends from it, itself first; ids as stored."""
+    """A requested session and all its descendants, itself first; ids as stored."""
 
     members: tuple[str, ...]
 
@@ -41,11 +42,11 @@ class Family:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a person sees of a family before it is gone."""
+    """What a person sees of a family before it is erased."""
 
     session_id: str
     title: str | None
-    client: str | None  # None where only remains are left
+    client: str | None  # None if only remains are left
     project: str | None
     messages: int
     children: int
@@ -65,7 +66,7 @@ class Erased:
 
 
 def family(store: Store, text: str) -> Family:
-    """Return whom an id means, or the beginning of one; also a session that was erased, if only in part."""
+    """Return the family that an id or a prefix means; also an erased session, even if only partly erased."""
     standing = stones(store)
     try:
         root = to_stored(find.session(store, text))
@@ -78,7 +79,7 @@ def family(store: Store, text: str) -> Family:
 
 
 def _erased(standing: Mapping[str, Stone], text: str, not_found: UsageError) -> str:
-    """Return the erased session that is meant: by its whole id, or by the beginning of one that was asked for."""
+    """Return the erased session that is meant: by its whole id, or by a prefix of a requested one."""
     if to_stored(text) in standing:
         return standing[to_stored(text)].of
     found = sorted(id for id, stone in standing.items() if stone.of == id and from_stored(id).startswith(text))
@@ -102,7 +103,7 @@ def _slices(ids: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def preview(store: Store, wanted: Family) -> Preview:
-    """Return what is known of a family."""
+    """Return what is known about a family."""
     root = predicate.equals("id", wanted.root)
     rows = read.rows(store, SESSIONS, ["source_agent", "project"], root).to_pylist()
     row = rows[0] if rows else {"source_agent": None, "project": None}
@@ -125,7 +126,7 @@ def erase(
     done = Erased(0, 0, 0, {}) if _is_done(store, list(new)) else _erase(store, new, alone, tell)
     if not done.left:
         rarity.renew(store)
-        upkeep.clean(store, LEDGER, timedelta(0), alone=alone)  # what the tombstones were before
+        upkeep.clean(store, LEDGER, timedelta(0), alone=alone)  # older versions of the tombstones
     return done
 
 
@@ -146,7 +147,7 @@ def _erase(store: Store, new: Mapping[str, Stone], alone: bool, tell: Callable[[
 
 
 def _is_done(store: Store, ids: Sequence[str]) -> bool:
-    """Tell whether all of this came to its end before, and no writer brought anything back."""
+    """Tell whether all of this was finished earlier, and no writer brought anything back."""
     standing = stones(store)
     if not all(id in standing and standing[id].done for id in ids):
         return False
@@ -158,11 +159,11 @@ def _is_done(store: Store, ids: Sequence[str]) -> bool:
 
 
 def _stones(store: Store, families: Sequence[Family]) -> dict[str, Stone]:
-    """Return the tombstones; one that stands already keeps its date."""
+    """Return the tombstones; an existing one keeps its date."""
     standing = stones(store)
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     new: dict[str, Stone] = {}
-    # The largest first: one that is part of another goes with that.
+    # The largest first: a family inside another one is erased with it.
     for each in sorted(families, key=lambda each: -len(each.members)):
         for id in each.members:
             at = standing[id].at if id in standing else now
@@ -175,7 +176,7 @@ def _remove(store: Store, table: Table, ids: Sequence[str]) -> int:
 
 
 def _forget_sources(store: Store, ids: Iterable[str]) -> None:
-    """Take back what is noted of the sources of these sessions: it names them, and would let them pass as known."""
+    """Remove the notes about the sources of these sessions: they name them, and would make them count as known."""
     gone = set(map(from_stored, ids))
     notes = ledger.notes(store, SOURCE)
     ledger.forget(store, SOURCE, [id for id, note in notes.items() if not gone.isdisjoint(note["sessions"])])
@@ -183,7 +184,7 @@ def _forget_sources(store: Store, ids: Iterable[str]) -> None:
 
 
 def forget(store: Store, families: Sequence[Family]) -> int:
-    """Take tombstones back, so that a later sync may bring the sessions in again; return how many there were."""
+    """Remove tombstones, so that a later sync may store the sessions again; return how many there were."""
     ids = {id for each in families for id in each.members}
     standing = stones(store).keys() & ids
     _forget_sources(store, ids)
@@ -192,7 +193,7 @@ def forget(store: Store, families: Sequence[Family]) -> int:
 
 
 def unfinished(store: Store) -> list[str]:
-    """Return the sessions whose erasing was asked for and did not come to its end, or that a writer brought back."""
+    """Return the sessions whose erasing was interrupted, or that a writer brought back."""
     standing = stones(store)
     found = {stone.of for stone in standing.values() if not stone.done}
     for some in _slices(sorted(standing)):

@@ -1,4 +1,4 @@
-"""Sessions of a lake into an archive: the tables as they stood at one moment, without indexes and history."""
+"""Sessions of a lake into an archive: the tables at one moment, without indexes and history."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from pond.substrate.retry import with_retries
 from pond.substrate.snapshot import Snapshot
 from pond.substrate.store import Store, write_apart
 
-Progress = Callable[[int, int], None]  # bytes done, and of how many
+Progress = Callable[[int, int], None]  # bytes done, and the total
 
-_FEW = 500  # sessions that an index finds faster than a scan passes them
+_FEW = 500  # so many sessions an index finds faster than a scan
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Exported:
 
 @dataclass
 class _Copy:
-    """The rows of the chosen sessions on their way, counted."""
+    """The rows of the chosen sessions, counted as they pass."""
 
     snapshot: Snapshot
     chosen: pa.Array
-    passed: Callable[[int], None]  # hears how many bytes of the table are behind us
+    passed: Callable[[int], None]  # called with the finished bytes of the table
     rows: int = 0
     bytes: int = 0
-    fault: PondError | None = None  # why it broke off; on its way through Lance it loses its type
+    fault: PondError | None = None  # why it stopped; passing through Lance would lose the type
 
     @property
     def _where(self) -> str | None:
@@ -94,7 +94,7 @@ def export(store: Store, path: Path, selection: Selection, progress: Progress = 
         raise SourceFault(Diagnostic("output-exists", what, Span(str(path), 0), help=ELSEWHERE))
     ids = tuple(find.session(store, text) for text in selection.sessions)
     selection = replace(selection, sessions=ids)
-    # A session is stored last, so whoever looks at the sessions first finds all their messages, and all their parts.
+    # A session is stored last, so reading sessions first finds all their messages and all their parts.
     snapshots = [Snapshot(store, vectors.with_vectors(store, table)) for table in TABLES]
     # One that is being erased is noted before its rows go.
     chosen = selected(snapshots[0], selection, ledger.notes(store, ledger.ERASED))
@@ -110,7 +110,7 @@ def export(store: Store, path: Path, selection: Selection, progress: Progress = 
 
 @contextmanager
 def _folder_beside(path: Path) -> Iterator[Path]:
-    """Give a private folder for the tables, on the disk of the archive; it is gone in the end, however that comes."""
+    """Give a private folder for the tables, on the disk of the archive; it is always removed at the end."""
     made: str | None = None
     try:
         with stops.held():
@@ -139,8 +139,8 @@ def _tell(progress: Progress, total: int, before: int, size: int) -> None:
 
 
 def _write(path: Path, copy: _Copy) -> None:
-    shutil.rmtree(path, ignore_errors=True)  # what an attempt before this one left
-    # Lance's threads ask for rows: broken off under them, the write would go on, into a folder that is being removed.
+    shutil.rmtree(path, ignore_errors=True)  # left by an earlier attempt
+    # Lance's threads ask for rows: if the source just stopped, the write would continue into a folder that is removed.
     with stops.held() as came:
         try:
             write_apart(str(path), copy.snapshot.table, copy.batches(came))

@@ -1,6 +1,6 @@
-"""Ids as people give them: whole, or the beginning of one as long as only one begins so.
+"""Ids as people type them: a whole id or a unique prefix.
 
-The ids of subagents may begin with their parent's whole id: what begins such a family means its head.
+The ids of subagents may begin with their parent's whole id: a prefix of such a family means its head.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pond.substrate import predicate, read
 from pond.substrate.store import Store
 
 _CANDIDATES = 10
-_SHORTEST = 8  # characters of an id that is shown in short
+_SHORTEST = 8  # characters of a short id
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class SessionMatch:
 
 
 def session(store: Store, text: str) -> str:
-    """Return the id of the session meant; raise UsageError where there is none, or more than one."""
+    """Return the id of the session meant; raise UsageError if there is none, or more than one."""
     return _only(text, "session", _sessions(store, text)).session_id
 
 
@@ -40,12 +40,12 @@ def session_or_message(store: Store, text: str) -> SessionMatch:
 
 
 def message(store: Store, session_id: str, text: str) -> SessionMatch:
-    """Return the message of one session that is meant; raise UsageError where there is none, or more than one."""
+    """Return the message of a session that is meant; raise UsageError if there is none, or more than one."""
     return _only(text, "message", _messages(store, text, predicate.equals("session_id", to_stored(session_id))))
 
 
 def sessions_of_message(store: Store, message_id: str) -> list[str]:
-    """Return the sessions that hold a message with exactly this id; forks hold those of the session they come from."""
+    """Return the sessions that hold a message with exactly this id; forks hold those of their origin."""
     where = predicate.equals("id", to_stored(message_id))
     rows = read.rows(store, MESSAGES, ["session_id"], where)
     return sorted(map(from_stored, rows["session_id"].to_pylist()))
@@ -61,14 +61,14 @@ def beginning_with(store: Store, text: str, most: int) -> list[tuple[str, str]]:
 
 
 def short_ids(ids: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
-    """Return for each wanted id the shortest text, of eight characters or more, that finds it among all these ids."""
+    """Return for each wanted id its shortest unique prefix, of eight characters or more, among all these ids."""
     heads = sorted(_heads(ids))
     known = set(heads)
     return {id: _short(id, heads) if id in known else id for id in wanted}
 
 
 def _short(id: str, heads: list[str]) -> str:
-    # Whatever shares most with an id stands beside it in the order of all.
+    # The id that shares most with another is next to it in sorted order.
     at = bisect(heads, id)
     shared = max(_shared(id, other) for other in ("", *heads[max(at - 2, 0) : at - 1], *heads[at : at + 1]))
     return id[: max(shared + 1, _SHORTEST)]
@@ -80,7 +80,7 @@ def _shared(one: str, other: str) -> int:
 
 
 def _heads(ids: Iterable[str]) -> Iterator[str]:
-    """Yield the ids that do not continue another of them."""
+    """Yield the ids that do not continue another one."""
     known = set(ids)
     for id in known:
         parent = id
@@ -115,7 +115,7 @@ def _begins(text: str) -> str:
 
 
 def not_found(what: str, text: str) -> UsageError:
-    """Return the refusal of an id that nothing has."""
+    """Return the refusal of an unknown id."""
     return UsageError(Diagnostic("lake-not-found", f"no {what} `{text}`"))
 
 

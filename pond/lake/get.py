@@ -1,4 +1,4 @@
-"""`pond_get`: a session a page at a time, or one message between its neighbours."""
+"""`pond_get`: a session a page at a time, or one message with its neighbours."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from pond.substrate import predicate
 from pond.substrate.store import Store
 
 MODES = CONVERSATIONAL, COMPLETE, VERBATIM = "conversational", "complete", "verbatim"
-LIMIT, MOST = 20, 1000  # messages, or parts, on a page: where nothing is said, and at most
+LIMIT, MOST = 20, 1000  # messages or parts on a page: the default, and the maximum
 DEEPEST = 100  # neighbours on each side
-BUDGET = 256 * 1024  # bytes of JSON on a page; what is larger by itself comes alone
+BUDGET = 256 * 1024  # bytes of JSON on a page; a larger item comes alone
 _AT_ONCE = 50  # messages read before it is known whether they fit
 
 
@@ -35,8 +35,8 @@ def get_session(
 ) -> JsonObject:
     """Return a page of a session, its messages in the order of the log.
 
-    `after_id` is the last message of the page before. With `from_end` the pages run from the end to the beginning: the
-    first one holds the newest messages, `after_id` is the *first* message of the page before, and what remains lies
+    `after_id` is the last message of the previous page. With `from_end` the pages run from the end to the beginning:
+    the first one holds the newest messages, `after_id` is the *first* message of the previous page, and the rest is
     before the page.
     """
     if mode not in MODES:
@@ -64,7 +64,7 @@ def get_message(
     limit: int = LIMIT,
     after_id: str | None = None,
 ) -> JsonObject:
-    """Return a message with a page of its parts, and its neighbours in short; `after_id` is a part's."""
+    """Return a message with a page of its parts, and its neighbours in short; `after_id` is the id of a part."""
     _check(0 <= context_depth <= DEEPEST, f"expected 0 to {DEEPEST} messages of context, found {context_depth}")
     _check_limit(limit)
     session = _session(store, session_id)
@@ -72,7 +72,7 @@ def get_message(
     (message,) = paging.messages(store, session_id, here)
     parts = _after(message["content"] if type(message["content"]) is list else [], after_id)
     page = _fitting(parts[:limit])
-    if type(message["content"]) is list:  # that of a system message is a text
+    if type(message["content"]) is list:  # a system message has a text here
         message["content"] = page
     before, after = _neighbours(store, session_id, here, context_depth)
     return {
@@ -122,7 +122,7 @@ def _around(positions: pa.Table, here: pa.Table) -> tuple[pa.Table, pa.Table]:
 def _read(
     store: Store, session_id: str, mode: str, positions: pa.Table, limit: int, from_end: bool
 ) -> Iterator[JsonObject]:  # fmt: skip
-    """Yield the first messages, or the last ones from the end, a few read at a time."""
+    """Yield the first messages, or the last ones from the end, reading a few at a time."""
     read: Callable[[pa.Table], list[JsonObject]] = partial(paging.messages, store, session_id)
     if mode != VERBATIM:
         read = partial(summaries, store, session_id, injected=mode == COMPLETE)
@@ -136,7 +136,7 @@ def _read(
 
 
 def _fitting(found: Iterable[JsonObject]) -> list[JsonObject]:
-    """Return as many as fit on a page, and one at least: nothing is ever cut."""
+    """Return as many as fit on a page, at least one: nothing is ever cut."""
     page: list[JsonObject] = []
     size = 0
     for each in found:

@@ -1,6 +1,6 @@
-"""A story: session files that grow, in a scratch directory, beside their neighbours. The seed decides every cut.
+"""A story: session files that grow in a scratch directory, beside their neighbours. The seed decides every cut.
 
-What a file holds at each step is a beginning of it, cut behind a line or inside one; the last step has all of it.
+At each step a file holds a beginning of the whole, cut after a line or inside one; the last step has all of it.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from pathlib import Path
 from pond.codec.paths import beside
 from pond.codec.registry import adapter, clients
 
-_LATE = 0.25  # of the files are not there at a step yet
-_INSIDE = 0.5  # of the cuts are inside a line
+_LATE = 0.25  # share of the files that do not exist yet at a step
+_INSIDE = 0.5  # share of the cuts that are inside a line
 _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Growing:
-    """A session file, where it grows, and how many bytes it has at each step; with none it is not there yet."""
+    """A session file, its place in the story, and its size at each step; with size zero it does not exist yet."""
 
     source: Path
     copy: Path
     sizes: tuple[int, ...]
 
     def write(self, step: int) -> None:
-        """Let the file grow to what it is at a step."""
+        """Grow the file to its size at a step."""
         if not self.sizes[step]:
             return
         if not self.copy.exists():
@@ -44,7 +44,7 @@ class Growing:
 
 
 def story(files: Iterable[Path], scratch: Path, steps: int, seed: int) -> list[Growing]:
-    """Return how files grow below `scratch`: each at its whole path, which says whose it is."""
+    """Return how files grow in `scratch`: each at its full path, which shows its client."""
     chance = random.Random(seed)
     return [Growing(file, _copy_of(file, scratch), tuple(_sizes(file, steps, chance))) for file in files]
 
@@ -66,7 +66,7 @@ def _sizes(file: Path, steps: int, chance: random.Random) -> Iterator[int]:
 
 
 def _line_end(file: Path, offset: int) -> int:
-    """Return where the line ends that an offset of a file lies in."""
+    """Return where the line that contains an offset ends."""
     with open(file, "rb") as opened:
         if not offset:
             return 0
@@ -83,7 +83,7 @@ def _copy_beside(source: Path, copy: Path) -> None:
 
 
 def _copy_lists(source: Path, copy: Path) -> None:
-    """Copy the lists that clients keep of their sessions, from wherever above the file they lie."""
+    """Copy the lists that clients keep of their sessions, from the folders above the file."""
     for name in {adapter(client).list_name for client in clients()} - {""}:
         for here, there in zip(source.absolute().parents, copy.parents, strict=False):
             if (here / name).is_file() and not (there / name).exists():

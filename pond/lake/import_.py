@@ -1,4 +1,4 @@
-"""Sessions of an archive into a lake: checked whole before the lake hears of it, then only what it does not have."""
+"""Sessions of an archive into a lake: first everything is checked, then only what is new is stored."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from pond.sessions.writing import Corrected, correct_sessions, prepare
 from pond.substrate.catalog import Catalog
 from pond.substrate.store import Store
 
-Progress = Callable[[int, int], None]  # bytes done, and of how many
+Progress = Callable[[int, int], None]  # bytes done, and the total
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What an archive held, and how much of it was new; or would be, where nothing was written."""
+    """What an archive held, and how much of it was new; or would be, in a dry run."""
 
     held: dict[str, int]
     new: dict[str, int]
-    erased: list[str]  # sessions that were left out because they were erased here
+    erased: list[str]  # sessions left out because they were erased here
     faults: list[Diagnostic]
 
 
@@ -47,7 +47,7 @@ def import_(
     dry_run: bool = False,
     progress: Progress = lambda done, of: None,
 ) -> Imported:
-    """Merge an archive into a lake; raise, before anything is changed, where it is not one to rely on.
+    """Merge an archive into a lake; raise, before anything changes, if it cannot be trusted.
 
     `erased` brings back sessions that were erased from the lake, `dry_run` only says what would be new.
     """
@@ -75,7 +75,7 @@ def import_(
 
 
 def _checked(path: Path, folder: Path) -> Manifest:
-    """Unpack an archive whose every byte and row is as it should be."""
+    """Unpack an archive and check every byte and row."""
     try:
         with open(path, "rb") as file:
             held = container.unpack(file, folder)

@@ -1,7 +1,7 @@
 """`pond list`: which sessions there are, the most recently active first.
 
-Activity, and not the beginning, is what a person remembers: a session of last month that was resumed today comes first.
-A session stands for the children that are not listed themselves: work that went on in a fork counts as its own.
+People remember the last activity, not the beginning: a session of last month that was resumed today comes first. A
+session represents the children that are not listed themselves: work that continued in a fork counts for it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pond.substrate import predicate, read
 from pond.substrate.store import Store
 
 LIMIT, MOST = 20, 10_000
-_FEW = 200  # sessions whose messages are looked up by id; for more of them one scan of all costs less
+_FEW = 200  # sessions whose messages are looked up by id; for more, one scan of all is cheaper
 _SESSION = ("id", "parent_session_id", "source_agent", "project", "created_at")
 
 _Children = Mapping[str, list[str]]
@@ -31,23 +31,23 @@ _Children = Mapping[str, list[str]]
 
 @dataclass(frozen=True)
 class ListingFilter:
-    """Which sessions to list; all conditions hold. Times are microseconds from 1970, of the activity listed by."""
+    """Which sessions to list; all conditions apply. Times are microseconds since 1970, of the last activity."""
 
     client: str | None = None
-    project: str | None = None  # this one, or a directory it lies in
+    project: str | None = None  # this one, or a directory above it
     since: int | None = None
     until: int | None = None
     parent: str | None = None  # the session whose children are wanted
-    everything: bool = False  # children too, each for itself
+    everything: bool = False  # children too, as their own rows
     limit: int = LIMIT
 
 
 def recent(store: Store, wanted: ListingFilter) -> JsonObject:
-    """Return the sessions wanted, the most recently active first, and how many more there are.
+    """Return the wanted sessions, the most recently active first, and how many more there are.
 
-    Each has `id`, `prefix` (the shortest text that finds it), `source_agent`, `project`, `messages` (those in which
-    person or model says something, each prompt once) and `children`, and where there is one a `parent_session_id`,
-    `title`, `created_at` and `active_at`.
+    Each has `id`, `prefix` (its shortest unique prefix), `source_agent`, `project`, `messages` (those in which a person
+    or model says something, each prompt once) and `children`, and if present `parent_session_id`, `title`, `created_at`
+    and `active_at`.
     """
     if not 1 <= wanted.limit <= MOST:
         raise UsageError(Diagnostic("usage", f"expected a limit of 1 to {MOST}, found {wanted.limit}"))
@@ -99,7 +99,7 @@ def _is_wanted(row: JsonObject, known: Mapping[str, JsonObject], wanted: Listing
     if wanted.parent is not None:
         of_family = parent == to_stored(wanted.parent)
     else:
-        # A child whose parent is not here has nobody to stand for it.
+        # A child without its parent here is listed itself.
         of_family = wanted.everything or parent not in known
     return (
         of_family
@@ -109,7 +109,7 @@ def _is_wanted(row: JsonObject, known: Mapping[str, JsonObject], wanted: Listing
 
 
 def _family(id: str, children: _Children, wanted: ListingFilter) -> set[str]:
-    """Return a session and, where it stands for them, all that descend from it."""
+    """Return a session and, if it represents them, all its descendants."""
     family = {id}
     waiting = [] if wanted.everything else [id]
     while waiting:
@@ -120,12 +120,12 @@ def _family(id: str, children: _Children, wanted: ListingFilter) -> set[str]:
 
 
 def _of(ids: Collection[str]) -> str | None:
-    """Return a filter for the messages of sessions; None where one scan of all costs less."""
+    """Return a filter for the messages of sessions; None if one scan of all is cheaper."""
     return predicate.one_of("session_id", sorted(ids)) if len(ids) <= _FEW else None
 
 
 def _times(store: Store, ids: set[str]) -> dict[str, int | None]:
-    """Return when the newest message of each session was, in microseconds; no message of some sessions has a time."""
+    """Return the time of the newest message of each session, in microseconds; some sessions have no times."""
     if not ids:
         return {}
     rows = read.rows(store, MESSAGES, ["session_id", "timestamp"], _of(ids))
@@ -143,7 +143,7 @@ def said_in(store: Store, ids: list[str]) -> dict[str, int]:
 
 
 def _newest(family: set[str], times: Mapping[str, int | None], known: Mapping[str, JsonObject]) -> int | None:
-    """Return when a family was last active; a session without a message that has a time, when it began."""
+    """Return when a family was last active; for a session without any message times, when it began."""
     found = (known[id]["created_at"] if times.get(id) is None else times[id] for id in family)
     return max((time for time in found if time is not None), default=None)
 
@@ -155,12 +155,12 @@ def _in_time(active: int | None, wanted: ListingFilter) -> bool:
 
 
 def _age(active: int | None, id: str) -> tuple[bool, int, str]:
-    """Return what orders sessions: the newest first, those without a time last."""
+    """Return the sort key of sessions: the newest first, those without a time last."""
     return active is None, -(active or 0), id
 
 
 def _described(store: Store, shown: list[str], active: Mapping[str, int | None]) -> list[JsonObject]:
-    """Return the sessions shown, with all that is said of them but their numbers."""
+    """Return the sessions shown, with everything except their numbers."""
     events = {event["id"]: event for event in load.sessions(store, predicate.one_of("id", shown))} if shown else {}
     names = titles(store, shown)
     described: list[JsonObject] = []

@@ -1,4 +1,4 @@
-"""Which model the settings mean: the one place where they become a model."""
+"""Which model the settings mean: the one place that turns them into a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.embed import folder, registry
 from pond.embed.model import Model
 
-_TOLD = ("dimensions", "pooling", "query_prefix", "passage_prefix", "max_tokens")  # over what the model's note says
+_TOLD = ("dimensions", "pooling", "query_prefix", "passage_prefix", "max_tokens")  # override the model's own
 
 
 def models_folder(settings: Settings, environ: Mapping[str, str]) -> Path:
@@ -23,7 +23,7 @@ def models_folder(settings: Settings, environ: Mapping[str, str]) -> Path:
 
 
 def configured(settings: Settings, environ: Mapping[str, str] = os.environ) -> Model | None:
-    """Return the model that messages are embedded with; None where embedding is off. Nothing is opened."""
+    """Return the model for embedding messages; None if embedding is off. Nothing is opened."""
     given = settings.embed
     if given.model is None:
         return None
@@ -33,7 +33,7 @@ def configured(settings: Settings, environ: Mapping[str, str] = os.environ) -> M
 
 
 def label(settings: Settings) -> str | None:
-    """Return what vectors of the configured model are stored under, without a look at the model; None: it is off."""
+    """Return the label for vectors of the configured model, without looking at the model; None if it is off."""
     given = settings.embed
     return given.model and Model(given.model, dimensions=given.dimensions).label
 

@@ -1,4 +1,4 @@
-"""Words of pond's own in a stored session: outside the positions that its source may ever give a record."""
+"""pond's own messages in a stored session: at positions that its source can never use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pond.substrate.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What a session is to be told: under which id, which names it for ever, what, and when it happened."""
+    """A notice to a session: its permanent id, its text, and when it happened."""
 
     id: str
     text: str
@@ -36,9 +36,9 @@ def records_in(store: Store, session_id: str) -> int:
 def append(store: Store, row: JsonObject, notices: Iterable[Notice]) -> int:
     """Put notices after the last record of a session, which must have one; return how many were new.
 
-    Each is one row, inserted by its key: told twice, or by two processes at once, it stands there once.
+    Each is one row, inserted by its key: sent twice, or by two processes at once, it is stored once.
     """
-    store.renewed(MESSAGES)  # another may have told it
+    store.renewed(MESSAGES)  # another process may have stored it
     stored = to_stored(row["id"])
     positions = positions_of(store, stored)
     after = record_count(positions.values())

@@ -1,4 +1,4 @@
-"""Keeping the lake quick and small: indexes folded, fragments put together, old versions deleted."""
+"""Keeps the lake fast and small: indexes folded, fragments merged, old versions deleted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pond.substrate.table import Table
 from pond.substrate.upkeep import TableHealth
 
 INDEX_FROM = Search().index_from
-KEEP = "1h"  # long enough for every command that reads an older version to come to its end
+KEEP = "1h"  # long enough for every command that reads an older version to finish
 _TIME = re.compile(r"(?P<count>[0-9]{1,6})(?P<unit>[smhdw])", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -40,7 +40,7 @@ class Optimized:
     index_bytes: tuple[int, int]
     freed: int  # bytes that were deleted
     waiting: int  # bytes of older versions that stay for now
-    waiting_until: str  # when they can go: nobody who reads them then began before they were replaced
+    waiting_until: str  # when they can be deleted: no later reader started before they were replaced
 
 
 def duration(text: str) -> timedelta:
@@ -55,9 +55,9 @@ def duration(text: str) -> timedelta:
 def optimize(
     store: Store, keep: timedelta, tell: Callable[[str], None] = lambda _: None, *, index_from: int = INDEX_FROM
 ) -> list[Optimized]:
-    """Tidy every table that is there; versions younger than `keep` stay, and what others are writing just now.
+    """Tidy every existing table; versions younger than `keep` stay, and so does what others are writing.
 
-    Columns with as many vectors as `index_from` are indexed.
+    Columns with at least `index_from` vectors are indexed.
     """
     if store.existing(MESSAGES) is not None:
         derive(store, lambda done, of: tell(f"deriving terms: {done} of {of} messages"))
@@ -69,7 +69,7 @@ def optimize(
 def _optimized(store: Store, table: Table, keep: timedelta, tell: Callable[[str], None], index_from: int) -> Optimized:
     before = upkeep.health(store, table)
     tell(f"indexing {table.name}")
-    # Indexes first: rows that they know and rows that they do not are never put into one fragment.
+    # Indexes first: indexed and unindexed rows are never merged into one fragment.
     indexes = upkeep.fold_indexes(store, table)
     if table is MESSAGES:
         indexes += vectors.keep_indexes(store, index_from)

@@ -1,6 +1,6 @@
-"""Projects as people name them: a directory and all below it, the name of one, or what it looks like.
+"""Projects as people name them: a directory and everything below it, its name, or a pattern.
 
-Projects are paths of the machine that recorded them: both kinds of separators are one here.
+Projects are paths of the machine that recorded them: both kinds of separators count as one here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FROM_HERE = ("./", "../", "~/")
 
 
 def place(project: str) -> str:
-    """Return a project as sessions name theirs: a directory given from here, or from home, by its whole path."""
+    """Return a project as sessions name it: a directory relative to here or to home, as its full path."""
     return os.path.abspath(os.path.expanduser(project)) if project.startswith((".", "~")) else project
 
 
@@ -32,7 +32,7 @@ def from_here(wanted: str) -> str:
 
 
 def lies_in(project: str, place: str) -> bool:
-    """Return whether a project is a directory or lies below it."""
+    """Return whether a project is a directory or below it."""
     project, place = _slashed(project), _slashed(place).rstrip("/")
     return project == place or project.startswith(f"{place}/")
 
@@ -47,7 +47,7 @@ def known(store: Store) -> list[str]:
 
 
 def fitting(projects: Iterable[str], wanted: str) -> list[str]:
-    """Return the projects that are meant; letter case does not matter."""
+    """Return the projects that are meant, ignoring case."""
     fits = _test(wanted)
     return [project for project in projects if fits(_slashed(project).lower())]
 

@@ -1,4 +1,4 @@
-"""What clients are about to delete of their own history. What each does stands in its adapter's folder."""
+"""What clients are about to delete of their own history. Each adapter's folder describes what its client does."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _DAY = 24 * 3600
 
 @dataclass(frozen=True)
 class Retention:
-    """What a client will delete soon, and what makes it stop."""
+    """What a client will delete soon, and how to stop it."""
 
     client: str
-    days: int  # after which a session file goes
-    due: int  # files that go within a week
-    unstored: list[str]  # those of them whose records are not all in the lake
+    days: int  # after which a session file is deleted
+    due: int  # files that are deleted within a week
+    unstored: list[str]  # those whose records are not all in the lake
     settings: str  # the file
     setting: str  # what to write into it
-    problem: str  # what is wrong with the value that is there; empty where nothing is
+    problem: str  # what is wrong with the current value, if anything
 
 
 def retentions(environ: Mapping[str, str], now: float, notes: Mapping[str, JsonObject]) -> list[Retention]:
@@ -47,7 +47,7 @@ def _retention(
     settings = folders[0].parent / declared["settings"]
     value = _setting(settings, declared["key"], declared["days"])
     if type(value) is not int or value < 0:
-        return None  # nothing is known of what the client makes of that
+        return None  # it is not known how the client handles that
     due = list(_due(folders, declared["files"], now - (value - AHEAD) * _DAY)) if value else []
     unstored = [str(path) for path, size in due if not _is_stored(notes.get(source_id(path)), size)]
     line = f'"{declared["key"]}": {declared["keep"]}'
@@ -56,7 +56,7 @@ def _retention(
 
 
 def _is_stored(note: JsonObject | None, size: int) -> bool:
-    """Tell whether all records of a file are in the lake: it was read as it is now, and nothing of it was refused."""
+    """Tell whether all records of a file are in the lake: its current state was read, and nothing was refused."""
     return (
         note is not None
         and note["size"] == size
@@ -65,7 +65,7 @@ def _is_stored(note: JsonObject | None, size: int) -> bool:
 
 
 def _setting(settings: Path, key: str, default: int) -> Json:
-    """Return the value that a client finds in its settings; None where they cannot be read."""
+    """Return the value that a client finds in its settings; None if they cannot be read."""
     if not settings.exists():
         return default
     try:

@@ -1,4 +1,4 @@
-"""How the lake stands: what is known at once, and what takes a look at its files, its sources and the clients."""
+"""The state of the lake: what is known at once, and what needs a look at its files, its sources and the clients."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Overview:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many messages with a text to search have an embedding, by model; and which model is configured, if any."""
+    """How many messages with searchable text have an embedding, by model; and the configured model, if any."""
 
     texts: int
     models: dict[str, int]
@@ -54,23 +54,23 @@ class Sources:
 
     files: int
     bytes: int
-    problems: list[JsonObject]  # diagnostics that still stand: what was refused, and why
+    problems: list[JsonObject]  # current diagnostics: what was refused, and why
     same_ids: list[JsonObject]  # sessions that are stored under another id than their own
-    gone: list[str]  # paths of this machine that are no longer there
+    gone: list[str]  # paths of this machine that no longer exist
     only_here: list[str]  # sessions that have no other source
 
 
 @dataclass(frozen=True)
 class Checks:
-    """What takes longer to say."""
+    """What takes longer to find out."""
 
     tables: dict[str, TableHealth]
     embeddings: Coverage
-    drift: dict[str, int]  # records and fields that no mapping names: how often each was met
+    drift: dict[str, int]  # records and fields that no mapping names, with counts
     sources: Sources
-    waiting: int  # messages that wait for what search finds them by
+    waiting: int  # messages that wait for their search columns
     orphans: int  # messages whose session is not stored: an ingest was interrupted, or is running
-    erasing: list[str]  # sessions whose erasing did not come to its end
+    erasing: list[str]  # sessions whose erasing was interrupted
     retention: list[Retention]
 
 
@@ -98,7 +98,7 @@ def checks(store: Store, environ: Mapping[str, str], model: str | None = None) -
 
 
 def coverage(store: Store, model: str | None = None) -> Coverage:
-    """Return how many messages have a text to search, and an embedding by which model."""
+    """Return how many messages have searchable text, and how many have an embedding by each model."""
     return Coverage(read.count(store, MESSAGES, "search_text IS NOT NULL"), vectors.by_model(store), model)
 
 
@@ -110,7 +110,7 @@ def _drift(notes: Mapping[str, JsonObject]) -> dict[str, int]:
 
 
 def _same_ids(store: Store, notes: Mapping[str, JsonObject]) -> list[JsonObject]:
-    """Return a diagnostic for each session that is stored under another id than its own, however it came in."""
+    """Return a diagnostic for each session that is stored under another id than its own."""
     ids = [id for id in read.rows(store, SESSIONS, ["id"])["id"].to_pylist() if ID_SEPARATOR in from_stored(id)]
     rows = load.sessions(store, predicate.one_of("id", ids)) if ids else []
     files: dict[str, str] = {id: note["path"] for note in notes.values() for id in note["sessions"]}

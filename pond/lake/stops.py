@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM at moments when breaking off would leave something behind."""
+"""Ctrl-C and SIGTERM at moments when stopping would leave something behind."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def held() -> Iterator[Sequence[int]]:
-    """Let signals that stop the command wait until the end of the block; give those that came, to look at meanwhile.
+    """Delay signals that stop the command until the end of the block; give those that came, to check meanwhile.
 
-    Only the main thread hears signals: in another one nothing is held, and nothing comes.
+    Only the main thread receives signals: in other threads nothing is delayed, and none come.
     """
     came: list[int] = []
     if threading.current_thread() is not threading.main_thread():

@@ -27,12 +27,12 @@ from pond.sessions.lake import opened
 from pond.substrate.store import Store
 
 STEPS = 3
-Take = Callable[[Settings, Request], object]  # takes sources into a lake
+Take = Callable[[Settings, Request], object]  # stores sources in a lake
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How to take files through the lake."""
+    """How to put files through the lake."""
 
     client: str | None = None
     project: str | None = None
@@ -41,7 +41,7 @@ class Wish:
 
 
 def through_lake(files: list[Path], wish: Wish, take: Take = ingest) -> Iterator[tuple[Path, Verdict]]:
-    """Yield each file with what became of its records, after it grew into a lake beside all the others."""
+    """Yield each file with the verdict on its records, after it grew into a lake beside all the others."""
     with tempfile.TemporaryDirectory(prefix="pond-") as folder:
         settings = Settings(lake=str(Path(folder, "lake")))
         growing = story(files, Path(folder, "files"), wish.steps, wish.seed)
@@ -56,7 +56,7 @@ def through_lake(files: list[Path], wish: Wish, take: Take = ingest) -> Iterator
 
 
 def _in_turns(growing: list[Growing], step: int, chance: random.Random) -> Iterator[list[Growing]]:
-    """Yield the files that are there, in no order, some of them in a later run than the others."""
+    """Yield the existing files in random order, some of them in a later run than the others."""
     there = [each for each in growing if each.sizes[step]]
     chance.shuffle(there)
     half = chance.randint(0, len(there))
@@ -79,7 +79,7 @@ def _verdicts(store: Store, growing: list[Growing]) -> Iterator[tuple[Path, Verd
 
 
 def _verdict(store: Store, each: Growing, state: State | None, further: bool) -> Verdict:
-    """Compare a file with what its sessions hold; `further`: another file of the session goes on after this one."""
+    """Compare a file with what its sessions hold; `further`: another file of the session continues after this one."""
     verdict = Verdict(report=Report(files=1))
     if state is None:
         verdict.report.error("source-unreadable", "the lake has no note of it", str(each.source))
@@ -88,7 +88,7 @@ def _verdict(store: Store, each: Growing, state: State | None, further: bool) ->
     for problem in state.problems:
         verdict.report.error(problem["code"], problem["message"], str(each.source), problem.get("line", 0))
     if state.client not in clients():
-        return verdict  # canonical text is nobody's records
+        return verdict  # canonical text has no client's records
     with tempfile.TemporaryFile() as restored:
         side: list[SideFile] = []
         for session_id in state.sessions:

@@ -11,11 +11,11 @@ from pond.substrate.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Stone:
-    """That a session was erased: when, with which one that was asked for, and whether that came to its end."""
+    """The note that a session was erased: when, with which requested one, and whether it was finished."""
 
     at: str
-    of: str  # the session that was asked for, as stored
-    sessions: int  # how many went with it, itself included
+    of: str  # the requested session, as stored
+    sessions: int  # how many were erased with it, including itself
     done: bool
 
 
@@ -28,10 +28,10 @@ def stones(store: Store) -> dict[str, Stone]:
 
 
 def put(store: Store, new: Mapping[str, Stone]) -> None:
-    """Put up tombstones, each in place of the one before it; all of them or none."""
+    """Write tombstones, each replacing the previous one; all of them or none."""
     ledger.note(store, ledger.ERASED, {id: asdict(stone) for id, stone in new.items()})
 
 
 def take_back(store: Store, ids: Iterable[str]) -> None:
-    """Take tombstones away."""
+    """Remove tombstones."""
     ledger.forget(store, ledger.ERASED, ids)

@@ -40,7 +40,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A question about one path of a record: equal to one of some values, present, or absent."""
+    """A test of one path of a record: equal to one of some values, present, or absent."""
 
     path: Path
     op: Choice["in", "has", "no"]
@@ -49,7 +49,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class ConversionUse:
-    """The name after `as`, with its argument where it takes one."""
+    """The name after `as`, with its argument if it has one."""
 
     name: Name
     argument: str | None = None
@@ -57,7 +57,7 @@ class ConversionUse:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """`path <-> target`: the value lives here in the source and there in canonical."""
+    """`path <-> target`: the value is here in the source and there in canonical."""
 
     source: Path
     optional: bool
@@ -67,7 +67,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Implied:
-    """`path implied x`: equal to x it is not stored; different it is residue."""
+    """`path implied x`: if equal to x, it is not stored; otherwise it is residue."""
 
     source: Path
     value: Value | None
@@ -85,21 +85,21 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Generic:
-    """`generic media_type`: the source has no such value; the spec names the fallback."""
+    """`generic media_type`: the source has no such value; the specification names the fallback."""
 
     target: Name
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutedBy:
-    """`executed_by client|provider`: who runs the tool is a fact of the block kind."""
+    """`executed_by client|provider`: the block decides who runs the tool."""
 
     who: Name
 
 
 @dataclass(frozen=True, slots=True)
 class Keeps:
-    """Fields known to stay in the residue; naming them is what makes an unnamed one visible as drift."""
+    """Fields known to stay in the residue; because they are named, an unnamed one is visible as drift."""
 
     names: tuple[Kept, ...]
     because: str | None
@@ -107,7 +107,7 @@ class Keeps:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A key that stays in the residue, and the keys known inside it (none: its inside is not looked at)."""
+    """A key that stays in the residue, and the keys known inside it (none: its inside is not checked)."""
 
     name: Name
     inside: tuple[Name, ...]
@@ -115,7 +115,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class RestOf:
-    """`path rest <-> options.ns (known keys)`: what is left of one object goes to a bag of its own."""
+    """`path rest <-> options.ns (known keys)`: what remains of one object goes to its own place in `options`."""
 
     source: Path
     target: Name
@@ -124,7 +124,7 @@ class RestOf:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Whose words a Part holds: fixed, or decided by a span table."""
+    """The provenance of a Part: fixed, or decided by a span table."""
 
     how: Choice["conversational", "injected", "spans"]
     table: Name | None = None
@@ -132,7 +132,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class PartType:
-    """`TextPart`, or `UserMessage.TextPart` where a kind fills several messages."""
+    """`TextPart`, or `UserMessage.TextPart` if a kind fills several messages."""
 
     part: Name
     message: Name | None
@@ -161,7 +161,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One way the source writes a list of items: a list, or a bare string meaning one item of a named block."""
+    """One way in which the source writes a list of items: a list, or a bare string that means one item of a named
+    block.
+    """
 
     kind: Choice["list", "string"]
     block: Value | None
@@ -170,7 +172,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Kinds of list item known to stay in the residue where no block takes them, with the reason."""
+    """Kinds of list items known to stay in the residue if no block takes them, with the reason."""
 
     names: tuple[Value, ...]
     because: str
@@ -196,8 +198,8 @@ class Kind:
 
     names: tuple[Value, ...]  # empty: the record has no discriminator
     when: tuple[Test, ...]
-    given: Name | None  # a fact that the client's pass must have found true of the record
-    observed: Span | None  # where it says so: the client's pass has to see these records
+    given: Name | None  # a fact that the client's pass must have found true for the record
+    observed: Span | None  # if set: the client's pass must see these records
     messages: tuple[Name, ...]
     items: tuple[Item, ...]
     span: Span
@@ -237,7 +239,9 @@ class FromTemplate:
 
 @dataclass(frozen=True, slots=True)
 class FromFirst:
-    """The first record value at a path, perhaps only of one record kind, under one file pattern, of own records."""
+    """The first record value at a path, perhaps only of one record kind, one file pattern, or the session's own
+    records.
+    """
 
     source: Path
     of: Value | None
@@ -267,7 +271,7 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class SpanRule:
-    """One pattern of harness text, a label of the client's, or another table whose rules hold here too."""
+    """One pattern of harness text, a label of the client, or another table whose rules apply here too."""
 
     how: Choice["between", "wrap", "prefix", "exact", "tail", "frame", "when", "typed", "given", "labelled", "include"]
     open: Value | None = None
@@ -275,7 +279,7 @@ class SpanRule:
     test: Test | None = None
     name: Name | None = None  # of a fact, or of a table
     path: Path | None = None  # a list with a label for each item
-    values: tuple[Value, ...] = ()  # labels that do not make an item the harness's
+    values: tuple[Value, ...] = ()  # labels of items that the harness did not write
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Mapping + schema -> Plan, or diagnostics. Everything the language makes impossible is refused here."""
+"""Mapping + schema -> Plan, or diagnostics. Everything that the language forbids is refused here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check(mapping: ast.Mapping) -> Plan:
     checker = _Checker(mapping)
     plan = checker.plan()
     if checker.faults:
-        # A kind with several names is looked at once for each; a mistake in it is still one mistake.
+        # A kind with several names is checked once for each; a mistake in it is still one mistake.
         found = dict.fromkeys(checker.faults)
         faults = sorted(found, key=lambda d: (d.span.line, d.span.column) if d.span else (0, 0))
         raise MappingError(*faults[:MOST_ERRORS])
@@ -97,7 +97,7 @@ class _Checker(KindChecker, SpanChecker):
         return out
 
     def _reachable(self, kinds: list[KindPlan]) -> None:
-        """Refuse a kind whose records an earlier one always takes first."""
+        """Refuse a kind whose records an earlier one always takes."""
         seen: dict[str | None, list[KindPlan]] = {}
         labels: set[str] = set()
         for kind in kinds:
@@ -218,5 +218,5 @@ class _Checker(KindChecker, SpanChecker):
 
 
 def _takes_all(kind: KindPlan, conditions: tuple[Condition, ...], given: str | None = None) -> bool:
-    """Tell whether a kind is taken wherever these conditions hold: it asks for no more than they do."""
+    """Tell whether a kind always fits under these conditions: it asks for nothing more."""
     return set(kind.conditions) <= set(conditions) and kind.given in (None, given)

@@ -1,7 +1,7 @@
 """Plan -> plain Python source: one reader and one writer function per record kind, as fast as hand-written dict code.
 
-The source is readable on purpose (`pond map explain CLIENT --source`) and has the meaning of `interpret`, statement by
-statement; a property test holds the two together.
+The source is meant to be readable (`pond map explain CLIENT --source`) and does what `interpret` does, statement by
+statement; a property test compares the two.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _facts(plan: Plan, out: PythonLines) -> None:
     out(f"FACTS = {plan.facts!r}")
     out(f"OWN_KEYS = {plan.own[0] if plan.own is not None else None!r}")
     out("SESSION = (")
-    # First whose records are the session's own: what they say is looked for next.
+    # First find the session's own records: their values are looked for next.
     for name, origins in (*([(OWN, plan.own[1])] if plan.own is not None else ()), *plan.session):
         out(f"    ({name!r}, (")
         for o in origins:
@@ -62,7 +62,7 @@ def _facts(plan: Plan, out: PythonLines) -> None:
 
 
 def _labels(plan: Plan, out: PythonLines) -> None:
-    """Emit the labels by name, for whoever makes or looks for events of them: one that is gone is an error there."""
+    """Emit the labels by name, for code that makes or looks for such events: a missing one is an error there."""
     kinds = [kind.label for kind in plan.kinds]
     blocks = [part.label for kind in plan.kinds for part in kind.all_parts]
     for name, labels in (("Kind", kinds), ("Block", blocks)):

@@ -1,8 +1,8 @@
 """Named conversion pairs between a source value and canonical values.
 
-`read` gives the canonical values, or None where the source value does not fit. `write` gives the source value back.
-Where `write(read(s))` is not `s`, `spelling` says what to remember, and `write` takes that. The law, for
-every s that fits: `write(read(s), spelling(s)) == s`.
+`read` returns the canonical values, or None if the source value does not fit. `write` returns the source value. If
+`write(read(s))` is not `s`, `spelling` says what to remember, and `write` uses that. For every s that fits:
+`write(read(s), spelling(s)) == s`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _fast_loads, _fast_dumps = orjson.loads, orjson.dumps
 
 @dataclass(frozen=True, slots=True)
 class ValueConversion:
-    """One named pair. `gives` are the canonical types, one for each target; `write` is None for a one-way reader."""
+    """One named pair. `gives` are the canonical types, one per target; `write` is None for a one-way reader."""
 
     name: str
     gives: tuple[str, ...]
@@ -35,7 +35,7 @@ class ValueConversion:
     quick: Callable[[Json, str | None], tuple[Json, ...] | None] | None = None  # `take`, short for common values
 
     def take(self, value: Json, argument: str | None) -> tuple[Json, ...] | None:
-        """Return the values that `read` gives and after them the `spelling`, or None where the value does not fit."""
+        """Return the values of `read` followed by the `spelling`, or None if the value does not fit."""
         values = self.read(value, argument)
         return None if values is None else (*values, self.spelling(value, values, argument))
 
@@ -102,7 +102,7 @@ def _read_json_text(value: Json, _: str | None) -> tuple[Json, ...] | None:
 
 
 def _take_json_text(value: Json, argument: str | None) -> tuple[Json, ...] | None:
-    """Take text that re-encodes to itself at once: it was read exactly, and is spelled the way `write` spells it."""
+    """Accept text that re-encodes to itself at once: it was read exactly, and is spelled as `write` spells it."""
     try:
         found = _fast_loads(value)
         if _fast_dumps(found) == value.encode("utf-8"):
@@ -113,7 +113,7 @@ def _take_json_text(value: Json, argument: str | None) -> tuple[Json, ...] | Non
 
 
 def _spelling_of_json_text(value: Json, values: tuple[Json, ...], _: str | None) -> Json:
-    """Say how the text was spelled: nothing (compact), a style name, `value`/`text`, or as a last resort the text."""
+    """Return how the text was spelled: None (compact), a style name, `value`/`text`, or as a last resort the text."""
     if type(value) is not str:
         return "value"
     if values[0] is value:
@@ -157,7 +157,7 @@ def _read_texts(value: Json, kind: str | None) -> tuple[Json, ...] | None:
 
 
 def _spelling_of_texts(value: Json, values: tuple[Json, ...], _: str | None) -> Json:
-    """Remember where the items end, unless one item (or none, for an empty text) says it all."""
+    """Remember where the items end, unless there is only one item (or none, for an empty text)."""
     lengths = [len(item["text"]) for item in value]
     return NO_SPELLING if len(lengths) == (1 if values[0] else 0) else lengths
 

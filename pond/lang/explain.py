@@ -1,4 +1,4 @@
-"""Say in words what a checked mapping does with every record: for a terminal, and as JSON for a program."""
+"""Describes in words what a checked mapping does with every record: for a terminal, and as JSON for a program."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _part(part: PartPlan, reasons: dict[tuple[str, str], str]) -> JsonObject:
     facts = {fact.target for fact in part.facts}
     out["fixed"] = [{"to": name, "value": value} for name, value in part.constants if name not in facts]
     claimed = {rule.source for rule in part.rules} | {rule.source for rule in part.implied}
-    if part.literal is not None:  # what a record's own Part does not claim is the record's
+    if part.literal is not None:  # what a record's own Part does not claim belongs to the record
         out["kept"] = _kept(part.part, part.known, claimed, reasons)
     return out
 
@@ -135,7 +135,7 @@ def _rest(kind: KindPlan, keys: Keys, space: str) -> JsonObject:
 
 
 def _outside(kind: KindPlan) -> dict[Keys, frozenset[str]]:
-    """Return the known keys that are in no rest of their own, and so stay in `options.source`."""
+    """Return the known keys that are in no other `rest`, so they stay in `options.source`."""
     rests = [keys for keys, _ in kind.rests]
     known = {at: names for at, names in kind.known.items() if at not in rests}
     return {at: frozenset(name for name in names if (*at, name) not in rests) for at, names in known.items()}

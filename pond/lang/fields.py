@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pond._locate import schema_dir
 
-# The only absences the spec lets an adapter fill (model-no-synthesis).
+# The only gaps that the specification lets an adapter fill (model-no-synthesis).
 FALLBACKS: dict[tuple[str, str], object] = {
     ("ToolResultPart", "is_failure"): False,
     ("FilePart", "media_type"): "application/octet-stream",
@@ -21,7 +21,7 @@ _POSITIONAL = {"kind", "id", "session_id", "message_id", "role", "type", "proven
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field; `positional` ones are filled by the codec, never by a mapping."""
+    """One field; the codec fills `positional` ones, never a mapping."""
 
     type: Literal["string", "boolean", "any", "timestamp"]
     required: bool
@@ -35,7 +35,7 @@ def _definitions() -> dict[str, Any]:
 
 
 def _tags(union: str, field: str) -> dict[str, str]:
-    """Return the value that tells each member of a union apart, by the member's name."""
+    """Return the value that distinguishes each member of a union, by the member's name."""
     names = [member["$ref"].rsplit("/", 1)[1] for member in _definitions()[union]["oneOf"]]
     return {name: str(_definitions()[name]["properties"][field]["const"]) for name in names}
 

@@ -1,4 +1,4 @@
-"""The one layout of mapping files. Where lines break is the writer's choice; everything else is decided here."""
+"""The one layout of mapping files. The writer chooses where lines break; everything else is decided here."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PROVENANCE = {"conversational", "injected", "by"}
 
 
 def format_map(text: str) -> str:
-    """Return `text` in the one layout, meaning the same; raise MappingError where it does not parse."""
+    """Return `text` in the one layout, with the same meaning; raise MappingError if it does not parse."""
     parse(text, "")  # for its diagnostics
     lines = list(_lines(text))
     for run in _runs(lines):
@@ -42,10 +42,10 @@ def format_map(text: str) -> str:
 
 @dataclass(slots=True)
 class _Word:
-    """One token and how it stands in its line."""
+    """One token and its place in its line."""
 
     text: str
-    name: bool  # a name or a quoted text of the writer's, no word of the language
+    name: bool  # the writer's own name or quoted text, not a word of the language
     starts: str  # the construct that begins here
     blanks: int  # before it
 
@@ -64,7 +64,7 @@ class _Line:
         self.continues = bool(self.words) and not self.words[0].starts and self.words[0].text != "}"
 
     def columns(self) -> list[int]:
-        """Return which words are lined up with those of neighbouring lines of the same `kind`."""
+        """Return which words are aligned with those of neighbouring lines of the same `kind`."""
         first = self.words[0].starts if self.words else ""
         if first in _HEADS:
             return [1][: len(self.words) - 1]
@@ -78,13 +78,13 @@ class _Line:
         return []
 
     def kind(self) -> str:
-        """Name what the line can be lined up with."""
+        """Return what the line can be aligned with."""
         first = self.words[0].starts if self.words else ""
         families = {"head": _HEADS, "span": _SPANS, "rule": _RULES}
         return next((name for name, members in families.items() if first in members), first)
 
     def hang(self) -> int:
-        """Return the column at which lines that go on with this one begin."""
+        """Return the column at which continuation lines begin."""
         first = self.words[0].starts
         index = (self._first(_OPERATORS) or [1])[0] if first in _RULES else 0 if first in ("kind", "block") else 1
         return self.depth * _INDENT + self.column(min(index, len(self.words) - 1))
@@ -122,11 +122,11 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _words(text: str) -> dict[int, list[_Word]]:
-    """Return the words of each line, one blank between them, two where a construct begins inside a line."""
+    """Return the words of each line, one space between them, two if a construct begins inside a line."""
     tree = _grammar().parse(text)
     starts: dict[int, str] = {}
     tokens: list[tuple[Token, str]] = []
-    # From the leaves upwards, so that what is set last for a place is the widest construct that begins there.
+    # From the leaves upwards, so that the widest construct that begins at a place wins.
     for node in tree.iter_subtrees():
         if node.data in STARTERS:
             starts[node.meta.start_pos] = str(node.data)
@@ -146,7 +146,7 @@ def _words(text: str) -> dict[int, list[_Word]]:
 
 
 def _runs(lines: list[_Line]) -> Iterator[list[_Line]]:
-    """Yield neighbouring lines that are lined up with each other; lines that go on with one do not part them."""
+    """Yield neighbouring lines that are aligned with each other; continuation lines do not separate them."""
     run: list[_Line] = []
     for line in lines:
         if line.continues and not line.after_blank:
@@ -161,7 +161,7 @@ def _runs(lines: list[_Line]) -> Iterator[list[_Line]]:
 
 
 def _line_up(run: list[_Line], level: int = 0) -> None:
-    """Line up the words of column `level`, then those further right among neighbours that have them."""
+    """Align the words of column `level`, then those further right among neighbours that have them."""
     having = [line for line in run if len(line.columns()) > level]
     if not having:
         return

@@ -1,4 +1,4 @@
-"""The holes of file patterns: `{x}` is a path segment or a piece of one, `{x**}` several, `{x:uuid}` has that shape."""
+"""The holes of file patterns: `{x}` is a path segment or a piece of one, `{x**}` several, `{x:uuid}` a UUID."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ Keys = tuple[str, ...]
 
 NO_FALLBACK = object()
 CARRY = runtime.CARRIED
-ITEM_KEY = "type"  # the key that says what a list item is
+ITEM_KEY = "type"  # the key that names the kind of a list item
 
 
 def dotted(keys: Keys) -> str:
@@ -23,7 +23,7 @@ def dotted(keys: Keys) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A resolved test: the value at `keys` is one of `values`, or is there (`has`), or is not (`no`)."""
+    """A resolved test: the value at `keys` is one of `values`, or exists (`has`), or does not (`no`)."""
 
     keys: Keys
     op: Choice["in", "has", "no"]
@@ -32,7 +32,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A two-way claim. `accepts` is the source type wanted where there is no conversion."""
+    """A two-way claim. `accepts` is the source type if there is no conversion."""
 
     source: Keys
     targets: tuple[str, ...]
@@ -42,7 +42,7 @@ class Rule:
     required: bool
     fallback: object
     line: int
-    optional: bool = False  # written with `?`: absent or null is nothing to remark on
+    optional: bool = False  # written with `?`: absent or null is not reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class ListPlan:
     shapes: tuple[str, ...]
     string_block: str | None
     blocks: tuple[PartPlan, ...]
-    left: tuple[tuple[str, str], ...]  # kinds of item known to stay in the residue, and why
+    left: tuple[tuple[str, str], ...]  # kinds of items known to stay in the residue, and why
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class KindPlan:
     label: str
     literal: str | None
     conditions: tuple[Condition, ...]
-    given: str | None  # a fact; a record of which the pass did not find it true is of the next kind that fits
+    given: str | None  # a fact; a record without it belongs to the next kind that fits
     messages: tuple[str, ...]
     rules: tuple[Rule, ...]
     implied: tuple[ImpliedRule, ...]
@@ -119,7 +119,7 @@ class KindPlan:
     rests: tuple[tuple[Keys, str], ...]
     containers: tuple[Keys, ...]  # objects the kind is about; shorter paths first
     known: dict[Keys, frozenset[str]]
-    observed: bool  # the client's pass has to see these records: they need a fact, or say something about others
+    observed: bool  # the client's pass must see these records: they need a fact, or say something about others
     line: int
 
     @property
@@ -131,7 +131,7 @@ class KindPlan:
         return self.parts + tuple(b for rule in self.lists for b in rule.blocks)
 
     def default_label(self, part: str) -> str | None:
-        """Return the block a Part of this type comes from unless its mark says otherwise."""
+        """Return the block that a Part of this type comes from, unless its mark says otherwise."""
         return next((p.label for p in self.all_parts if p.part == part), None)
 
 
@@ -170,13 +170,13 @@ class SpanPlan:
     exact: tuple[str, ...]
     tails: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
-    typed: tuple[Condition, ...] = ()  # the client says that a person typed it: no beginning makes it the harness's
-    given: tuple[str, ...] = ()  # facts under which all of it is the harness's
-    labelled: tuple[tuple[Keys, tuple[str, ...]], ...] = ()  # lists of labels, and those that make nothing injected
+    typed: tuple[Condition, ...] = ()  # the client says that a person typed it: no prefix makes it the harness's
+    given: tuple[str, ...] = ()  # facts that make all of it the harness's
+    labelled: tuple[tuple[Keys, tuple[str, ...]], ...] = ()  # lists of labels, and those that inject nothing
 
     @property
     def texts(self) -> tuple[tuple[tuple[str, str], ...] | tuple[str, ...], ...]:
-        """What it looks for in a text, in the order in which `Markers` wants it."""
+        """What it looks for in a text, in the order of `Markers`' arguments."""
         return self.between, self.wraps, self.prefixes, self.exact, self.tails, self.frames
 
     def markers(self) -> Markers:
@@ -185,7 +185,7 @@ class SpanPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A checked mapping. Only `check` makes one, so what was not checked cannot be run."""
+    """A checked mapping. Only `check` makes one, so an unchecked one cannot be run."""
 
     client: str
     number: int
@@ -197,7 +197,7 @@ class Plan:
     beside: tuple[str, ...]
     facts: tuple[str, ...]
     session: tuple[tuple[str, tuple[OriginPlan, ...]], ...]
-    own: tuple[Keys, tuple[OriginPlan, ...]] | None  # where a record names its session, and which that has to be
+    own: tuple[Keys, tuple[OriginPlan, ...]] | None  # where a record names its session, and the expected value
     spans: tuple[SpanPlan, ...]
     carried: tuple[CarriedPlan, ...]
     kept_because: tuple[tuple[str, str, str], ...]  # kind label, key, reason
@@ -207,7 +207,7 @@ class Plan:
 
     @property
     def owners(self) -> tuple[KindPlan | CarriedPlan, ...]:
-        """Whatever names a record kind, in the order it is asked."""
+        """Everything that names a record kind, in the order in which it is tried."""
         return (*self.kinds, *self.carried)
 
     def kind(self, label: str) -> KindPlan | None:

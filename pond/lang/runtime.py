@@ -1,4 +1,4 @@
-"""What compiled mappings call: the few things worth a function of their own. No pass over this module imports lark."""
+"""What compiled mappings call: the few things worth a function of their own. Nothing here imports lark."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ __all__ = [
     "weave_of",
 ]  # fmt: skip
 
-REPEAT = "repeat"  # the label of a row that stands for an earlier record
+REPEAT = "repeat"  # the label of a row that repeats an earlier record
 CARRIED = "carry"  # the label of records that are carried whole
-LISTED = "listed"  # the label of a line about a session in a list that its client keeps of all of them
-COMPILER = 13  # bump when generated source changes, so that shipped modules are known to be stale
-OWN = "own"  # beside the session's fields: whose records are its own
+LISTED = "listed"  # the label of a line about a session in its client's list of all sessions
+COMPILER = 13  # increase it when generated source changes, so that shipped modules count as stale
+OWN = "own"  # besides the session's fields: which records are its own
 MISSING = object()
-EMPTY: JsonObject = {}  # stands for an object that is not there; never written to
+EMPTY: JsonObject = {}  # used for an object that does not exist; never written to
 
 
 class Broken(Exception):
@@ -81,12 +81,12 @@ def kind_of(value: Json) -> str:
 
 
 def labels_of(labels: Json, items: list[Json]) -> list[Json]:
-    """Return the label of each item, as a list beside them says it; none for any where the two do not match."""
+    """Return the label of each item from a list beside them; none for any if the lengths differ."""
     return labels if type(labels) is list and len(labels) == len(items) else [None] * len(items)
 
 
 def repeat_event(own: str, context: Reading) -> JsonObject:
-    """Return the small row that says: the record `own` stood here once more."""
+    """Return the small row that says that the record `own` was repeated here."""
     event: JsonObject = {
         "kind": "message", "role": "system", "id": f"{own}@{context.seq}", "session_id": context.session_id,
     }  # fmt: skip
@@ -98,7 +98,7 @@ def repeat_event(own: str, context: Reading) -> JsonObject:
 
 
 def weave_of(items: list[Json], left: list[Json]) -> str:
-    """Return which items of a list were left in the record (`r`) and which became Parts of its one message (`0`)."""
+    """Return which items of a list stayed in the record (`r`) and which became Parts of its one message (`0`)."""
     waiting = iter([*left, MISSING])
     following = next(waiting)
     weave = ""
@@ -119,7 +119,7 @@ def parts_of(events: list[JsonObject]) -> list[JsonObject]:
 def parts_with_roles(events: list[JsonObject]) -> list[tuple[str, JsonObject]]:
     """Return the Parts of several messages, one for each source item, each with its message's role."""
     if len(events) == 2 and (part := events[1])["kind"] == "part" and JOINED not in part["options"].get(POND, EMPTY):
-        return [(events[0]["role"], part)]  # as most are
+        return [(events[0]["role"], part)]  # as usual
     out: list[tuple[str, JsonObject]] = []
     role, parts = events[0]["role"], []
     for event in [*events[1:], _END]:
@@ -135,7 +135,7 @@ _END: JsonObject = {"kind": "message", "role": ""}
 
 
 def _unjoin(parts: list[JsonObject]) -> list[JsonObject]:
-    """Put the runs that a span table cut apart together again."""
+    """Join the runs that a span table separated."""
     out: list[JsonObject] = []
     for part in parts:
         if part["options"].get(POND, EMPTY).get(JOINED):

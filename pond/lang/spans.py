@@ -1,8 +1,8 @@
-"""Cut a text into authored and injected runs at the exact character boundary.
+"""Cuts a text into authored and injected runs at the exact character.
 
-A block counts only when it is closed, stands outside a Markdown code fence and apart from the person's words (see
-`_stands_apart`): what a person quotes inside a sentence stays theirs (model-part-provenance).
-Concatenating the runs gives the text back.
+A block counts only if it is closed, is outside a Markdown code fence and is separate from the person's words (see
+`_stands_apart`): what a person quotes inside a sentence stays theirs (model-part-provenance). Concatenating the runs
+gives the text.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from itertools import groupby
 from operator import itemgetter
 
 CONVERSATIONAL, INJECTED = "conversational", "injected"
-_PREFIX_WINDOW = 400  # white space and the longest prefix; a text with more white space before it is nobody's prefix
+_PREFIX_WINDOW = 400  # white space and the longest prefix; with more white space before it, no prefix matches
 
 
 @dataclass(frozen=True, slots=True)
 class Markers:
     """A compiled span table.
 
-    `wraps` are openings whose inside is the person's own words, `tails` beginnings of lines that go with the block
-    before them, `frames` lines that end a frame around what a person asks: all that stands before is the harness's.
+    `wraps` are openings whose inside is the person's own words, `tails` beginnings of lines that belong to the block
+    before them, `frames` lines that end a frame around what a person asks: everything before is the harness's.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -56,7 +56,7 @@ class Markers:
         return cls(pairs, inside, tuple(prefixes), frozenset(exact), opening, lines, ends, firsts, longest)
 
     def plain(self, text: str) -> bool:
-        """Tell cheaply that `split` would leave the text whole and conversational; False means: ask `split`."""
+        """Tell cheaply that `split` would leave the text whole and conversational; if False, call `split`."""
         for first in self.firsts:
             if first in text:
                 return False
@@ -67,7 +67,7 @@ class Markers:
     def split(self, text: str, typed: bool = False) -> list[tuple[str, str]]:
         """Return (provenance, run) pairs whose runs concatenate to `text`; at least one.
 
-        Of a text that the client says was `typed` only blocks are cut out: no beginning makes it the harness's.
+        If the client says that a text was `typed`, only blocks are cut out: no prefix makes it the harness's.
         """
         if not typed and self._is_injected(text):
             return [(INJECTED, text)]
@@ -87,7 +87,7 @@ class Markers:
         runs: list[tuple[str, str]] = [(INJECTED, text[:done])]
         closings = dict(self.pairs)
         ends: dict[str, dict[int, int]] = {}
-        leads = True  # nobody has spoken yet: only blocks stand before this place
+        leads = True  # nobody has spoken yet: there are only blocks before this place
         while self.opening is not None and (found := self.opening.search(text, at)):
             start, opening, at = found.start(), found.group(), found.end()
             if opening not in ends:
@@ -115,14 +115,14 @@ class Markers:
         return runs
 
     def _framed(self, text: str) -> int:
-        """Return where the frame around what a person asks ends; 0 where there is none, or somebody quotes one."""
+        """Return where the frame around what a person asks ends; 0 if there is none, or somebody quotes one."""
         found = self.frames.search(text) if self.frames is not None else None
         if found is None or _Fences(text).around(found.start(), found.end()):
             return 0
         return found.end() if self._leading(text, found.start()) <= found.start() else 0
 
     def _leading(self, text: str, until: int) -> int:
-        """Return where the blocks end that open a text, as far as they begin before a place."""
+        """Return where the blocks at the start of a text end, as far as they begin before a place."""
         ends: dict[str, dict[int, int]] = {}
         closings, done, at = dict(self.pairs), 0, _after_blanks(text, 0)
         while self.opening is not None and at < until and (found := self.opening.match(text, at)):
@@ -136,13 +136,13 @@ class Markers:
         return done
 
     def _ends(self, text: str, opening: str, closing: str) -> dict[int, int]:
-        """Return, for each opening that is closed, where its block ends; the innermost opening takes a closing.
+        """Return, for each closed opening, where its block ends; the innermost opening takes a closing.
 
         One pass over the text for each kind of marker in it, however many of them there are.
         """
         ends: dict[int, int] = {}
         unclosed: list[int] = []
-        longer = tuple(o for o, _ in self.pairs if o.startswith(opening))  # the opening itself among them
+        longer = tuple(o for o, _ in self.pairs if o.startswith(opening))  # including the opening itself
         for found in _words((closing, *longer)).finditer(text):
             if found.group() == closing:
                 if unclosed:
@@ -153,7 +153,7 @@ class Markers:
 
 
 class _Fences:
-    """The Markdown code fences of a text, met from the start onwards."""
+    """The Markdown code fences of a text, visited from the start on."""
 
     def __init__(self, text: str) -> None:
         some = "```" in text or "~~~" in text
@@ -173,7 +173,7 @@ class _Fences:
         return bool(self._open) and self._lines[-1][0] >= end
 
     def skip(self, end: int) -> None:
-        """Pass over the fences of a block: they are not the person's."""
+        """Skip the fences of a block: they are not the person's."""
         while self._next < len(self._lines) and self._lines[self._next][0] < end:
             self._next += 1
 
@@ -191,7 +191,7 @@ _FENCE = re.compile(r"^[ \t]{0,3}(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
 
 @cache
 def _words(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Return a pattern for any of `words`; longest first, so that none hides behind one that begins alike."""
+    """Return a pattern for any of `words`; longest first, so that none is hidden by a shorter one."""
     return re.compile("|".join(sorted(map(re.escape, words), key=len, reverse=True)))
 
 
@@ -200,8 +200,8 @@ def _stands_apart(
 ) -> bool:  # fmt: skip
     """Tell whether a closed block was put beside a person's words, not quoted by them.
 
-    It opens a line and ends one; or it has lines of its own and ends one; or it opens the text and the person's words
-    follow without so much as a blank, as nobody writes.
+    It opens a line and ends one; or it has its own lines and ends one; or it opens the text and the person's words
+    follow without a space, which nobody writes.
     """
     opening, closing = markers
     if not tailed and _goes_on(text, end, closing):
@@ -211,13 +211,13 @@ def _stands_apart(
 
 
 def _first_on_line(text: str, start: int, done: int) -> bool:
-    """Tell whether only white space stands before `start` on its line, or since the block that ended at `done`."""
+    """Tell whether there is only white space before `start` on its line, or since the block that ended at `done`."""
     line = text.rfind("\n", max(0, start - 256), start) + 1
     return not text[max(line, done, start - 256) : start].strip()
 
 
 def _goes_on(text: str, end: int, closing: str) -> bool:
-    """Tell whether a sentence goes on after a block: then somebody speaks of the block and it is none."""
+    """Tell whether a sentence continues after a block: then somebody talks about the block, and it does not count."""
     if closing[-1] != ">":
         return False  # a heading-like marker: the person's words follow it
     following = _REST_OF_LINE.match(text, end)

@@ -1,4 +1,4 @@
-"""The size bound of the seam: a value no store can hold becomes a marker that says how large it was."""
+"""The size limit of values: one that no store can hold becomes a marker with its size."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pond.model.json_text import Json
 
-# Arrow's text columns address 2^31 bytes; half of that leaves room for the escapes of a JSON bag.
+# Arrow's text columns address 2^31 bytes; half of that leaves room for JSON escapes.
 MAX_TEXT = 1 << 30
 
 

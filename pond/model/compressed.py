@@ -1,4 +1,4 @@
-"""Session text that a client keeps compressed with Zstandard, read as the text it is."""
+"""Session text that a client keeps compressed with Zstandard, read as plain text."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-MAGIC = b"\x28\xb5\x2f\xfd"  # how a frame begins; no JSON text does
+MAGIC = b"\x28\xb5\x2f\xfd"  # how a frame begins; JSON text never does
 SUFFIX = ".zst"
 _PIECE = 1 << 16
 
 
 def is_compressed(file: BinaryIO) -> bool:
-    """Tell whether a file is compressed, from its first bytes: they stay in the buffer, the position does not move."""
+    """Tell whether a file is compressed, from its first bytes; the position does not move."""
     return bool(file.peek(len(MAGIC))[: len(MAGIC)] == MAGIC)  # type: ignore[attr-defined]
 
 
 def unpacked(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the text of a compressed file in pieces of a bounded size; raise OSError where it is damaged or cut off.
+    """Yield the text of a compressed file in pieces of bounded size; raise OSError if it is damaged or cut off.
 
-    All that stands before the damage is given first.
+    Everything before the damage is yielded first.
     """
     done = 0
     try:
@@ -30,14 +30,14 @@ def unpacked(file: BinaryIO) -> Iterator[bytes]:
         return
     except OSError:
         stream = _opened(file)
-    # The piece that met the damage was lost with it: once more up to there, and on byte by byte.
+    # The piece with the damage was lost: read once more up to there, then byte by byte.
     while done:
         done -= len(stream.read(min(_PIECE, done)))
     yield from _pieces(stream, 1)
 
 
 def _opened(file: BinaryIO) -> Any:
-    import pyarrow as pa  # takes a while, and few files are compressed
+    import pyarrow as pa  # slow to import, and few files are compressed
 
     own = os.fdopen(os.dup(file.fileno()), "rb")  # the stream closes what it reads
     own.seek(0)
@@ -50,7 +50,7 @@ def _pieces(stream: Any, size: int) -> Iterator[bytes]:
 
 
 def first_bytes(path: Path, count: int) -> bytes:
-    """Return the beginning of a file's text, compressed or not; nothing of it where it cannot be read."""
+    """Return the beginning of a file's text, compressed or not; empty if it cannot be read."""
     try:
         with open(path, "rb") as file:
             if not is_compressed(file):

@@ -17,7 +17,7 @@ def same(left: Json, right: Json) -> bool:
 
 
 def fingerprint(value: Json) -> bytes:
-    """Return a digest that equal values share and others do not (by any chance worth considering)."""
+    """Return a digest that equal values share and others do not (except by a negligible chance)."""
     try:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except (TypeError, RecursionError):
@@ -27,7 +27,7 @@ def fingerprint(value: Json) -> bytes:
 
 def _sorted(value: Json) -> Json:
     """Return a value whose objects have their keys in order."""
-    # Loops, not comprehensions: those take a second frame a level, and a record may be as deep as the stack allows.
+    # Loops, not comprehensions: those need a second frame per level, and a record may be as deep as the stack allows.
     if type(value) is dict:
         members: Json = {}
         for key in sorted(value):
@@ -42,7 +42,7 @@ def _sorted(value: Json) -> Json:
 
 
 def first_difference(left: Json, right: Json, path: str = "$") -> str | None:
-    """Return the JSON path of the first difference with both values shortened, or None where the values are equal."""
+    """Return the JSON path of the first difference with both values shortened, or None if the values are equal."""
     if type(left) is not type(right):
         return f"{path}: {_kind(left)} became {_kind(right)}"
     if isinstance(left, dict):

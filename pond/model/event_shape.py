@@ -1,7 +1,7 @@
-"""Whether one canonical event, from text that anybody may have written, has the fields its type has and no other.
+"""Whether one canonical event, from text of any origin, has exactly the fields of its type.
 
-The tables are made from the schema; this is the fast half of it, and takes every JSON value that pond does: half
-characters and numbers beyond a double included.
+The tables are generated from the schema. This is the fast half of the check, and it accepts every JSON value that pond
+does, including half characters and numbers beyond a double.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _part_misfit(part: JsonObject, role: Json) -> Misfit | None:
     kind = part.get("type")
     if type(kind) is not str or kind not in PARTS:
         return "type", f"expected one of {', '.join(PARTS)}, found {kind!r}"
-    if type(role) is str and kind not in ALLOWED.get(role, PARTS):  # of a role that is none, its message tells
+    if type(role) is str and kind not in ALLOWED.get(role, PARTS):  # an unknown role is a fault of its message
         return "type", f"a {role} message holds no {kind} part"
     if part.get("provenance") not in PROVENANCES:
         return "provenance", f"expected `conversational` or `injected`, found {part.get('provenance')!r}"
@@ -76,8 +76,8 @@ def _name(kind: type) -> str:
 def shaped(line: bytes) -> JsonObject | None:
     """Return the message or part of a line that is spelled as pond spells it and has no misfit; None for any other.
 
-    What is None here may be sound all the same: `decode` and `misfit` tell. Whether the part fits the message's role is
-    not looked at.
+    None does not mean that the line is bad: `decode` and `misfit` decide. Whether the part fits the message's role is
+    not checked.
     """
     decoder = _of_message.get(line[:_HEAD])
     if decoder is None:
@@ -89,7 +89,7 @@ def shaped(line: bytes) -> JsonObject | None:
         event: JsonObject = decoder.decode(line)
         if "timestamp" in event and not is_canonical(event["timestamp"]):
             return None
-        # A field that is none of its own is gone by now, and shows as a difference.
+        # An unknown field is gone at this point, and shows as a difference.
         return event if _dumps(event, None, _NEWLINE) == line else None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError):
         return None
@@ -111,7 +111,7 @@ def _typed(fields: Fields, **known: str) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(TypedDict("Event", types))  # type: ignore[operator]
 
 
-_HEAD = len(b'{"kind":"message","role":"user"')  # enough to tell the roles apart
+_HEAD = len(b'{"kind":"message","role":"user"')  # enough to distinguish the roles
 _TYPE = b',"type":"'
 _of_part = {kind.encode(): _typed(fields, kind="part", type=kind) for kind, fields in PARTS.items()}
 _of_message = {

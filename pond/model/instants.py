@@ -17,8 +17,8 @@ is_canonical = re.compile(TIME).fullmatch
 
 
 def instant(text: str) -> str | None:
-    """Return the canonical spelling of an RFC 3339 time, or None where the text is not one."""
-    if text[_SEPARATORS] == "--T::." and len(text) == 24 and text[23] == "Z":  # spelled as the canonical form is
+    """Return the canonical spelling of an RFC 3339 time, or None if the text is not one."""
+    if text[_SEPARATORS] == "--T::." and len(text) == 24 and text[23] == "Z":  # already in the canonical spelling
         try:
             _parse_time(text)
             return text
@@ -35,14 +35,14 @@ def instant(text: str) -> str | None:
 
 
 def print_instant(when: datetime) -> str:
-    """Return the one canonical spelling: UTC, milliseconds, or microseconds where they are not zero."""
+    """Return the one canonical spelling: UTC, milliseconds, or microseconds if they are not zero."""
     return when.isoformat(timespec="microseconds" if when.microsecond % 1000 else "milliseconds")[:-6] + "Z"
 
 
 def normalise(event: JsonObject) -> None:
-    """Spell the instants of an event from outside as canonical does, and keep their own spelling among its marks.
+    """Give the times of an event from outside their canonical spelling, and keep their own spelling in its marks.
 
-    What is no RFC 3339 time, or has no place to keep its spelling, stays as it is: the validator names it.
+    What is not an RFC 3339 time, or has no place to keep its spelling, does not change: the validator reports it.
     """
     for name in TIMES:
         spelled = event.get(name)
@@ -53,7 +53,7 @@ def normalise(event: JsonObject) -> None:
 
 
 def _keep(event: JsonObject, name: str, spelled: str, found: str) -> bool:
-    """Note how an instant was spelled, unless the event says already how its source did; tell whether it could be."""
+    """Note how a time was spelled, unless the event already says how its source did; tell whether it could be noted."""
     bag = event.get("options")
     for key in (POND, SPELLING):
         bag = bag.setdefault(key, {}) if type(bag) is dict else None

@@ -1,8 +1,9 @@
 """JSON text to values and back without changing a value.
 
-In memory a JSON value is dict, list, str, int, finite float, bool or None; a number that Python's own types do not hold
+In memory a JSON value is dict, list, str, int, finite float, bool or None; a number that Python's own types cannot hold
 (1e400, NaN, an integer of 5,000 digits) is a `Numeral`. The fast library is used wherever it can be *proved* exact for
-the line at hand: a line that re-encodes to its own bytes lost nothing. Everything else takes a slower, exact road.
+the line at hand: a line that re-encodes to its own bytes lost nothing. Everything else is read by a slower, exact
+reader.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ _exact_decoder = msgspec.json.Decoder()
 
 
 class Numeral:
-    """A number too large for a float, or with more digits than Python makes an int of, as its JSON text.
+    """A number too large for a float, or with more digits than Python converts to an int, as its JSON text.
 
     Python refuses very long integers because its conversion takes quadratic time, and that limit belongs to the whole
-    process. A text needs no conversion: it is exact, and as cheap as its length. It is no dataclass: the fast encoder
-    would write one as an object.
+    process. A text needs no conversion: it is exact, and its cost is its length. It is not a dataclass, because the
+    fast encoder would write one as an object.
     """
 
     __slots__ = ("text",)
@@ -54,7 +55,7 @@ class Numeral:
 
 
 class _PlainFloats(dict[str, float]):
-    """The floats that the encoder spells no longer than their text is; a few are remembered: many come again."""
+    """The floats that the encoder writes no longer than their text; a few are cached, because many repeat."""
 
     def __missing__(self, text: str) -> float:
         value = float(text)
@@ -68,16 +69,16 @@ class _PlainFloats(dict[str, float]):
 _MOST_FLOATS = 1024
 _plain_decoder = msgspec.json.Decoder(float_hook=_PlainFloats().__getitem__)
 
-# Neither fast library survives it when memory ends. Before a long line is decoded there must be room for its value,
-# and then room to write that: orjson asks for eight times the length of a text, rounded up to a power of two.
+# Both fast libraries crash if memory runs out. Before a long line is decoded there must be room for its value, and then
+# room to write it: orjson asks for eight times the length of a text, rounded up to a power of two.
 LONG, _DECODING, _WRITING = 16 << 20, 6, 18
 
-NOT_PLAIN = object()  # what a fast road gives for text it does not take
+NOT_PLAIN = object()  # the result of a fast reader for text it does not accept
 
 # Far beyond any real record, and shallow enough that every recursive reader and writer of Python survives it.
 MAX_DEPTH = 500
 _NESTS = (dict, list)
-EVENT_DEPTH = MAX_DEPTH + 12  # a record of MAX_DEPTH levels lies a few levels deeper inside its event, and in the lake
+EVENT_DEPTH = MAX_DEPTH + 12  # a record of MAX_DEPTH levels is a few levels deeper inside its event, and in the lake
 
 
 class NotJson(ValueError):
@@ -88,7 +89,7 @@ class NotJson(ValueError):
         self.code = code
 
     def __reduce__(self) -> tuple[type[NotJson], tuple[str, str]]:
-        return NotJson, (self.code, str(self))  # it travels between processes
+        return NotJson, (self.code, str(self))  # it is sent between processes
 
 
 def decode(line: bytes, duplicate_key: Callable[[str], None], max_depth: int = MAX_DEPTH) -> Json:
@@ -107,7 +108,7 @@ def decode(line: bytes, duplicate_key: Callable[[str], None], max_depth: int = M
 
 def _decode_exactly(line: bytes, duplicate_key: Callable[[str], None], max_depth: int) -> Json:
     try:
-        # Integers of any size stay integers here; orjson would have made floats of them.
+        # Integers of any size stay integers here; orjson would have turned them into floats.
         value = _exact_decoder.decode(line)
         if _key_count(value, max_depth) == _key_ends(line):
             return value
@@ -128,21 +129,21 @@ def _decode_long(line: bytes, duplicate_key: Callable[[str], None], max_depth: i
 
 
 def _has_room(line: bytes, times: int) -> bool:
-    """Tell whether there is memory for the next step with a long line: so many times its length."""
+    """Tell whether there is memory for the next step with a long line: this many times its length."""
     try:
-        mmap.mmap(-1, times * len(line)).close()  # it is never touched, and so costs nothing
+        mmap.mmap(-1, times * len(line)).close()  # it is never touched, so it costs nothing
         return True
     except OSError:
         return False
 
 
 def decode_plain(line: bytes) -> Json:
-    """Return the exact value of a line that `encode_plain` never makes longer than it was; NOT_PLAIN for any other.
+    """Return the exact value of a line that `encode_plain` never makes longer; NOT_PLAIN for any other.
 
-    The line has its line feed, and nothing else after its object: an id may be made from its bytes. Every spelling but
-    the encoder's own is longer than that, except for numbers (1e6 is written as 1000000.0, 1e-05 as 0.00001): a line
-    with such a number is refused here. A key that stands twice makes what is written shorter. So where what is written
-    is as long as the line, no key stood twice.
+    The line has its line feed, and nothing else after its object: an id may be made from its bytes. Every spelling
+    other than the encoder's own is longer, except for numbers (1e6 is written as 1000000.0, 1e-05 as 0.00001): a line
+    with such a number is refused here. A duplicate key makes the output shorter. So if the output is as long as the
+    line, there was no duplicate key.
     """
     if line[-2:] != b"}\n" or (len(line) > LONG and not _has_room(line, _DECODING + _WRITING)):
         return NOT_PLAIN
@@ -153,7 +154,7 @@ def decode_plain(line: bytes) -> Json:
 
 
 def decode_unproved(line: bytes, duplicate_key: Callable[[str], None], max_depth: int = MAX_DEPTH) -> Json:
-    """Return the exact value of `line`, but look for duplicate keys only where the fast road does not take it."""
+    """Return the exact value of `line`, but look for duplicate keys only if the fast reader does not accept it."""
     if len(line) > LONG:
         return _decode_long(line, duplicate_key, max_depth)
     try:
@@ -163,12 +164,12 @@ def decode_unproved(line: bytes, duplicate_key: Callable[[str], None], max_depth
 
 
 def decode_stored(text: str) -> Json:
-    """Return the value of JSON text that pond wrote itself: it lies deeper there than in its source."""
+    """Return the value of JSON text that pond wrote itself: it is nested deeper there than in its source."""
     return decode_unproved(text.encode(), _ignore, EVENT_DEPTH)
 
 
 def decode_strictly(line: bytes, duplicate_key: Callable[[str], None], max_depth: int = MAX_DEPTH) -> Json:
-    """Return the value as the standard library reads it: the road that knows every trap and takes its time."""
+    """Return the value as the standard library reads it: the slow reader that knows every trap."""
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -178,7 +179,7 @@ def decode_strictly(line: bytes, duplicate_key: Callable[[str], None], max_depth
             value, twice = _loads(text, int)
         except json.JSONDecodeError:
             raise
-        except ValueError:  # more digits than the interpreter converts; asking for each number costs, so only now
+        except ValueError:  # more digits than the interpreter converts; checking each number costs, so only now
             value, twice = _loads(text, _integer)
     except json.JSONDecodeError as error:
         raise NotJson("source-not-json", _why(error, text)) from None
@@ -219,7 +220,7 @@ def encode(value: Json) -> bytes:
 
 
 def encode_plain(value: Json) -> bytes | None:
-    """Return what `encode_line` gives, or None where that would have to spell it in its longer way."""
+    """Return what `encode_line` gives, or None if it needs the slow spelling."""
     try:
         return _fast_dumps(value, None, _NEWLINE)
     except (TypeError, RecursionError):
@@ -235,7 +236,7 @@ def encode_line(value: Json) -> bytes:
 
 
 def encode_exactly(value: Json, depth: int = 0) -> str:
-    """Return JSON text for values the fast encoder refuses; escapes all but ASCII. Raise NotJson on bottomless ones."""
+    """Return JSON text for values that the fast encoder refuses, in ASCII. Raise NotJson for endless nesting."""
     if depth > EVENT_DEPTH:
         raise NotJson("source-too-deep", f"nested deeper than {MAX_DEPTH} levels")
     kind = type(value)
@@ -258,7 +259,7 @@ def _float(text: str) -> float | Numeral:
 
 
 def _spelled(text: str) -> str:
-    """Return a number beyond all floats in one spelling for each precision, which is never that of an integer."""
+    """Return one spelling per precision for a number beyond all floats; it never looks like an integer."""
     try:
         spelled = str(Decimal(text))
     except InvalidOperation:  # an exponent of nineteen digits
@@ -274,7 +275,7 @@ def _integer(text: str) -> int | Numeral:
 
 
 def _ignore(_: str) -> None:
-    """Take the last of two keys: what pond wrote has each but once."""
+    """Take the last of two keys: what pond wrote has each only once."""
 
 
 def _why(error: json.JSONDecodeError, text: str) -> str:
@@ -288,7 +289,7 @@ def _why(error: json.JSONDecodeError, text: str) -> str:
 
 
 def nests_deeper(value: Json, levels: int) -> bool:
-    """Tell whether objects and lists lie in each other more than so many levels deep."""
+    """Tell whether objects and lists are nested more than this many levels deep."""
     level = [value] if type(value) in _NESTS else []
     for _ in range(levels):
         if not level:
@@ -303,7 +304,7 @@ def nests_deeper(value: Json, levels: int) -> bool:
 
 
 def _key_ends(line: bytes) -> int:
-    """Count the key ends in JSON text; -1 where spelling makes the count unsure."""
+    """Count the key ends in JSON text; -1 if the spelling makes the count unsafe."""
     if b'\\\\":' in line or b'" :' in line or b'"\t:' in line or b'"\n' in line or b'"\r' in line:
         return -1
     return line.count(b'":') - line.count(b'\\":')

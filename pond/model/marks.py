@@ -1,6 +1,7 @@
-"""The marks that pond leaves for itself in `options.pond`: what writing back must know and no field of an event says.
+"""The marks that pond leaves for itself in `options.pond`: what writing back needs and no field of an event says.
 
-The schema describes each (`PondMarks`). Whoever reads or writes one uses the names below; generated code spells them.
+The schema describes each (`PondMarks`). Code that reads or writes one uses the names below; generated code spells them
+out.
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ from typing import Final
 
 from pond.model.json_text import Json, JsonObject
 
-POND: Final = "pond"  # the key of the bag among an object's options
+POND: Final = "pond"  # their key in an object's options
 
 # of a session
 MAP: Final = "map"
 FORM: Final = "form"
 PATH: Final = "path"
 PROJECT_FROM: Final = "project_from"
-ID: Final = "id"  # also of a message: the id that the client gave, where pond had to give another
+ID: Final = "id"  # also of a message: the client's id, if pond had to use another
 
 # of a message
 SEQ: Final = "seq"
@@ -34,17 +35,17 @@ SPELLING: Final = "spelling"  # also of a part and of a session
 # of a part
 JOINED: Final = "joined"
 
-_NONE: JsonObject = {}  # stands for marks that are not there; never written to
+_NONE: JsonObject = {}  # used if there are no marks; never written to
 
 
 def marks_of(options: Json) -> JsonObject:
-    """Return the marks among an object's options; an empty object, which nobody may change, where there are none."""
+    """Return the marks in an object's options; a shared empty object, which must not be changed, if there are none."""
     found = options.get(POND) if type(options) is dict else None
     return found if type(found) is dict else _NONE
 
 
 def label_of(options: Json) -> str:
-    """Return which kind or block of a mapping an event is of; empty where nothing says so."""
+    """Return the kind or block of a mapping that an event belongs to; empty if nothing says so."""
     label = marks_of(options).get(AS)
     return label if type(label) is str else ""
 
@@ -60,5 +61,5 @@ def continues_part(part: JsonObject) -> bool:
 
 
 def says_again(options: Json) -> bool:
-    """Tell whether a message only says a prompt that an earlier one says."""
+    """Tell whether a message only repeats a prompt of an earlier one."""
     return marks_of(options).get(AGAIN) is True

@@ -1,4 +1,4 @@
-"""Messages that pond wrote itself into a session: they stand between the client's records, and are none of them."""
+"""Messages that pond itself wrote into a session: they are between the client's records, and are not records."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Final
 from pond.model.json_text import Json, JsonObject
 from pond.model.marks import AFTER, AS, POND, marks_of
 
-NOTICE: Final = "notice"  # the label of such a message, where a client's has the kind of its record
+NOTICE: Final = "notice"  # the label of such a message, where a client's message has the kind of its record
 MOST: Final = 1 << 24  # records that one may follow
 
 
 def notice(session_id: str, message_id: str, text: str, time: str, after: int) -> JsonObject:
-    """Return a message of pond's own that stands after so many records of the session's log."""
+    """Return a message of pond's own that comes after this many records of the session's log."""
     return {
         "kind": "message", "role": "system", "id": message_id, "session_id": session_id, "timestamp": time,
         "content": text, "options": {POND: {AS: NOTICE, AFTER: after}},
@@ -25,7 +25,7 @@ def is_notice(message: JsonObject) -> bool:
 
 
 def follows(options: Json) -> int | None:
-    """Return how many records stand before a message of pond's own; None for any other message."""
+    """Return how many records come before a message of pond's own; None for any other message."""
     marks = marks_of(options)
     after = marks.get(AFTER)
     return after if marks.get(AS) == NOTICE and type(after) is int and 1 <= after <= MOST else None

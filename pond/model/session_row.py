@@ -1,4 +1,4 @@
-"""A session row from text that anybody may have written."""
+"""A session row from text of any origin."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pond.model.marks import FORM, ID, MAP, PATH, POND
 
 
 def is_session(event: JsonObject) -> bool:
-    """Tell whether a session row holds what writing it back relies on."""
+    """Tell whether a session row holds what is needed to write it back."""
     options = event["options"]
     marks, source = options.get(POND, {}), options.get("source", {})
     return (

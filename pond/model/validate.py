@@ -28,7 +28,7 @@ class Fault(NamedTuple):
 
 
 def validate(events: Iterable[JsonObject]) -> list[Diagnostic]:
-    """Return what is wrong with a stream of events, in stream order; an empty list means: fit to be stored."""
+    """Return what is wrong with a stream of events, in stream order; an empty list means that it can be stored."""
     validator = Validator()
     return [
         Diagnostic("canonical-broken", fault.message, path=f"$[{index}].{fault.field}", rule=fault.rule)
@@ -38,9 +38,9 @@ def validate(events: Iterable[JsonObject]) -> list[Diagnostic]:
 
 
 class Validator:
-    """Takes a stream event by event; of all it saw it remembers the ids of the sessions and of the last one's messages.
+    """Takes a stream event by event; it remembers the ids of the sessions and of the last session's messages.
 
-    An id is remembered by its hash: a number for each message is what a session of any length costs.
+    An id is remembered by its hash, so a session of any length costs one number per message.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Validator:
         return [Fault("kind", f"expected session, message or part, found {event.get('kind')!r}")]
 
     def fits(self, event: JsonObject) -> bool:
-        """Tell whether the next event, which is sound in itself, fits those before it; if not, ask for its faults."""
+        """Tell whether the next event, which is valid in itself, fits those before it; if not, ask for its faults."""
         if event["session_id"] != self._session:
             return False
         own = hash(event["id"])
@@ -95,7 +95,7 @@ class Validator:
         return found + _repeated(session, self._sessions)
 
     def _next_message(self, message: JsonObject) -> list[Fault]:
-        outside = self._outside(message)  # one of another session has no parts here
+        outside = self._outside(message)  # a message of another session has no parts here
         self._message, self._role, self._parts = None if outside else message.get("id"), message.get("role"), set()
         self._allowed = ALLOWED.get(str(self._role), frozenset())
         return outside + _shape(message) + _repeated(message, self._messages)
@@ -124,7 +124,7 @@ def _shape(event: JsonObject, role: Json = None) -> list[Fault]:
 def _repeated(event: JsonObject, taken: set[int]) -> list[Fault]:
     own = event.get("id")
     if type(own) is not str:
-        return []  # its shape says so
+        return []  # its shape shows it
     if (known := hash(own)) in taken:
         return [Fault("id", f"the {event['kind']} id {own!r} is not unique", "adapter-integrity-dedup")]
     taken.add(known)

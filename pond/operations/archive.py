@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pond.diagnostics.progress import Progress, Watch, unwatched
 from pond.operations.service import Service
 
-if TYPE_CHECKING:  # Lance is loaded by whoever asks
+if TYPE_CHECKING:  # the caller loads Lance
     from pond.lake.export import Exported
     from pond.lake.import_ import Imported
 
@@ -33,7 +33,7 @@ class ExportRequest:
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """Take the sessions of an archive into the lake; `erased` brings back what was erased here, too."""
+    """Read the sessions of an archive into the lake; `erased` also brings back what was erased here."""
 
     path: Path
     erased: bool = False
@@ -42,7 +42,7 @@ class ImportRequest:
 
 
 def export(service: Service, request: ExportRequest, watch: Watch = unwatched) -> Exported:
-    """Write an archive of one state of the lake, whatever is written meanwhile."""
+    """Write an archive of one consistent state of the lake."""
     from pond.lake import export as lake
     from pond.sessions.archive.select import Selection
 
@@ -51,7 +51,7 @@ def export(service: Service, request: ExportRequest, watch: Watch = unwatched) -
 
 
 def import_(service: Service, request: ImportRequest, watch: Watch = unwatched) -> Imported:
-    """Merge an archive into the lake; nothing is changed where it is not one to rely on."""
+    """Merge an archive into the lake; nothing changes if it cannot be trusted."""
     from pond.lake import import_ as lake
 
     return lake.import_(

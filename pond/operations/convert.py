@@ -32,7 +32,7 @@ ON_LOSS = ("warn", "raise", "ignore")
 
 @dataclass(frozen=True, slots=True)
 class ConvertRequest:
-    """Convert files, folders or `-`; `output` is a file or a directory, and None a stream."""
+    """Convert files, folders or `-`; `output` is a file or a directory, None a stream."""
 
     inputs: Sequence[str]
     order: ConversionRequest
@@ -45,13 +45,13 @@ class Converted:
     """What a conversion did."""
 
     report: Report = field(default_factory=Report)
-    missing: bool = False  # an input that was named is not there
+    missing: bool = False  # a named input does not exist
     not_written: bool = False  # the one output could not be written
-    beside: list[str] = field(default_factory=list)  # files that belong beside a session, and do not fit in a stream
+    beside: list[str] = field(default_factory=list)  # files that belong beside a session, and do not fit into a stream
 
 
 def convert(request: ConvertRequest, out: BinaryIO, watch: Watch = unwatched) -> Converted:
-    """Convert every input; what goes to no file goes to `out`. Raise UsageError where the request makes no sense."""
+    """Convert every input; what goes to no file goes to `out`. Raise UsageError if the request makes no sense."""
     check(request.order)
     done = Converted()
     found = expand(list(request.inputs), done.report)
@@ -69,7 +69,7 @@ def convert(request: ConvertRequest, out: BinaryIO, watch: Watch = unwatched) ->
 
 
 def check(order: ConversionRequest, *others: str) -> None:
-    """Raise UsageError for a client or an answer to losses that there is none of; `others` may be targets, too."""
+    """Raise UsageError for an unknown client or loss policy; `others` are further allowed targets."""
     known = [*clients(), CANONICAL]
     for name, allowed in ((order.to, (*known, *others)), (order.client, (*known, None))):
         if name not in allowed:
@@ -79,14 +79,14 @@ def check(order: ConversionRequest, *others: str) -> None:
 
 
 def target_directory(output: str) -> Path:
-    """Return the directory that sessions go to, made when the first file is; raise where it is something else."""
+    """Return the directory for sessions, made with the first file; raise if it is something else."""
     if os.path.lexists(output) and not os.path.isdir(output):
         raise UsageError(Diagnostic("usage", f"`{output}` is not a directory", help="several sessions need one"))
     return Path(output)
 
 
 def _one(job: FoundSource, alone: Alone, request: ConvertRequest, out: BinaryIO, done: Converted, watch: Watch) -> None:
-    """Convert one input to the stream or to the file named."""
+    """Convert one input to the stream or to the named file."""
     order, output, report = request.order, request.output, done.report
     with contained(report, job.name, BrokenPipeError, UsageError), job.open() as opened:
         report.files += 1

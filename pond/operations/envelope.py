@@ -1,4 +1,4 @@
-"""What comes from outside, as a typed request: the version is looked at first, then everything else."""
+"""Data from outside as a typed request: the version is checked first, then everything else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pond.diagnostics.failures import Failure
 from pond.model.json_text import JsonObject
 from pond.operations.failing import RequestError
 
-if TYPE_CHECKING:  # pydantic takes a while to import, and only requests from outside need it
+if TYPE_CHECKING:  # pydantic is slow to import, and only requests from outside need it
     from pydantic_core import ErrorDetails
 
     from pond.types import (
@@ -24,13 +24,13 @@ if TYPE_CHECKING:  # pydantic takes a while to import, and only requests from ou
         StatsRequest,
     )
 
-PROTOCOL = 1  # the one version that is spoken
+PROTOCOL = 1  # the one supported version
 _REASONS = {"missing": "missing-field", "extra_forbidden": "unknown-field"}
 _TYPES = ("_type", "_parsing", "int_from_float")
 
 
 def get_request(body: object) -> GetRequest:
-    """Return a decoded body as a request of `get`; raise RequestError where it is none, or of another version."""
+    """Return a decoded body as a request of `get`; raise RequestError if it is not one, or has another version."""
     return cast("GetRequest", _validated("GetRequest", body))
 
 
@@ -93,7 +93,7 @@ def _validated(kind: str, body: object) -> Any:
 
 
 def check_version(body: object) -> None:
-    """Raise RequestError unless a body is an object that says a version which is spoken here."""
+    """Raise RequestError unless a body is an object with a supported version."""
     if not isinstance(body, dict):
         raise RequestError(Failure.VALIDATION_FAILED, "wrong-type", "expected an object", path="$")
     found: JsonObject = body
@@ -110,7 +110,7 @@ def check_version(body: object) -> None:
 
 
 def _refusal(body: object, errors: list[ErrorDetails]) -> RequestError:
-    # Where one value or several may stand, both readings have failed: the one that came further was meant.
+    # If one value or several are allowed, both readings have failed: the one that got further was meant.
     first = _path(body, errors[0])
     path, found = max(
         ((path, each) for each in errors if (path := _path(body, each)).startswith(first)),
@@ -122,7 +122,7 @@ def _refusal(body: object, errors: list[ErrorDetails]) -> RequestError:
 
 
 def _path(body: object, error: ErrorDetails) -> str:
-    """Return where a fault is, by what stands in the body: pydantic names the readings of a value as well."""
+    """Return the place of a fault in the body: pydantic also names the readings of a value."""
     path, here = "$", body
     *before, last = error["loc"]
     for step in (*before, last):
@@ -130,6 +130,6 @@ def _path(body: object, error: ErrorDetails) -> str:
             path, here = f"{path}[{step}]", here[step] if isinstance(here, list) else None
         elif isinstance(here, dict):
             if step not in here and step is not last and step in here.values():
-                continue  # what tells the members of a union apart
+                continue  # the discriminator of a union
             path, here = f"{path}.{step}", here.get(step)
     return path

@@ -1,4 +1,4 @@
-"""The canonical events of a session in order, from anywhere in it, and those that come later; and payloads by hash."""
+"""The canonical events of a session in order, from any place on, then new ones as they come; and payloads by hash."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class EventsRequest:
-    """The events of a session after one of them; payloads come in place or by reference."""
+    """The events of a session after one of them; payloads inline or by reference."""
 
     session_id: str
     after: str | None = None
@@ -35,7 +35,7 @@ class EventsRequest:
 
 
 class _Place(NamedTuple):
-    """How far a session is read: the last position of its log and how many events there; the same beside the log."""
+    """How far a session is read: the last position in its log and the events there; the same for files beside it."""
 
     log: int = -1
     seen: int = 0
@@ -55,9 +55,9 @@ class EventReader:
         self._versions: tuple[int, ...] = ()
 
     def read(self) -> list[tuple[str, JsonObject]]:
-        """Return the next events, each with its id; none where there are no more for now.
+        """Return the next events, each with its id; none if there are no more for now.
 
-        Raise where the session does not exist.
+        Raise if the session does not exist.
         """
         from pond.lake.find import not_found
         from pond.sessions import load
@@ -76,7 +76,7 @@ class EventReader:
             found.append((str(self._place), session))
         for event in self._next(store):
             found.append((str(self._place), self._shown(event)))
-        if len(found) <= 1:  # everything is read: until something is written there is nothing to look for
+        if len(found) <= 1:  # everything is read: nothing to look for until something is written
             self._versions = versions
         return found
 
@@ -166,7 +166,7 @@ def _put(value: JsonObject, path: list[str | int], text: str) -> None:
 
 
 def blob(service: Service, digest: str, namespace: str | None = None) -> bytes:
-    """Return the payload that a hash names; raise where a namespace holds none, and where its bytes have changed."""
+    """Return the payload with this hash; raise if a namespace has none, and if its bytes have changed."""
     from pond.sessions.integrity import named_by
     from pond.sessions.tables import PARTS
     from pond.substrate import predicate, read

@@ -1,4 +1,4 @@
-"""Whatever is raised, as the one error of the wire: a code out of a closed set, a sentence, and facts."""
+"""Any exception as the one error of the wire: a code from a closed set, a sentence, and facts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # shapes only
 
 
 class RequestError(UsageError):
-    """A request that cannot be carried out, with the failure that the wire calls it."""
+    """A request that cannot be carried out, with its failure on the wire."""
 
     def __init__(self, failure: Failure, reason: str, message: str, **facts: object) -> None:
         assert reason in REASONS
@@ -20,7 +20,7 @@ class RequestError(UsageError):
         super().__init__(Diagnostic("usage", message))
 
 
-# Diagnostic code -> the failure and the reason that it is on the wire; any other code is a mistake of pond's.
+# Diagnostic code -> the failure and the reason on the wire; any other code is a mistake of pond's.
 _BY_CODE: dict[str, tuple[Failure, str]] = {
     "usage": (Failure.VALIDATION_FAILED, "wrong-value"),
     "lake-not-found": (Failure.NOT_FOUND, "no-such-id"),
@@ -65,14 +65,14 @@ _UNEXPECTED = Failure.INTERNAL, "unexpected"
 
 
 def failure_of(error: BaseException) -> Failure:
-    """Return the kind of failure that an exception is."""
+    """Return the kind of failure for an exception."""
     if isinstance(error, RequestError):
         return error.failure
     return _failure(error.diagnostics[0])[0] if isinstance(error, PondError) else Failure.INTERNAL
 
 
 def error_of(error: BaseException) -> Error:
-    """Return an exception as the error of a response; what nobody expected is told without what it held."""
+    """Return an exception as the error of a response; the content of an unexpected one is not revealed."""
     if isinstance(error, RequestError):
         return _error(error.failure, str(error), error.details)
     if isinstance(error, PondError):

@@ -1,4 +1,4 @@
-"""Ids as people give them: whole, or a prefix that only one has."""
+"""Ids as people type them: a whole id or a unique prefix."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pond.operations.service import Service
 
-if TYPE_CHECKING:  # Lance is loaded by whoever asks
+if TYPE_CHECKING:  # the caller loads Lance
     from pond.lake.find import SessionMatch
 
 

@@ -1,4 +1,4 @@
-"""Requests to store events, committed together: while one commit is made, those that arrive gather for the next."""
+"""Requests to store events, committed together: while one commit is made, new requests collect for the next."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 from pond.diagnostics.failures import Failure
 from pond.operations.failing import RequestError
 
-if TYPE_CHECKING:  # Lance is loaded by whoever stores first
+if TYPE_CHECKING:  # the first caller that stores loads Lance
     from pond.intake.events import Sent
     from pond.intake.present import Present
     from pond.operations.service import Service
     from pond.substrate.store import Store
 
-THREADS = 4  # namespaces that are written at the same moment
+THREADS = 4  # namespaces that are written at the same time
 _MOST_WAITING = 200_000  # events that may wait for one namespace
 _TIDY_EVERY = 5.0  # seconds, while events keep coming, or
-_SHARE = 16  # times as long as it took
-_COMMITS = 12  # after which small files are put together
+_SHARE = 16  # this many times the duration of the last one
+_COMMITS = 12  # after which small files are merged
 _QUIET = 1.0  # seconds without a request, after which tables are tidied
 _LONGEST_WAIT = 0.25  # seconds, and never longer than two commits take
 _THOROUGHLY_EVERY = 60.0  # seconds
@@ -31,7 +31,7 @@ _THOROUGHLY_EVERY = 60.0  # seconds
 
 @dataclass(slots=True)
 class _Queue:
-    """What waits for one namespace, whether somebody is at it, and what its tables need since then."""
+    """What waits for one namespace, whether a thread works on it, and what its tables need."""
 
     waiting: list[tuple[Sent, Future[Sent]]] = field(default_factory=list)
     running: bool = False
@@ -40,13 +40,13 @@ class _Queue:
     thorough: float = field(default_factory=time.monotonic)
     pause: float = _TIDY_EVERY
     known: Present | None = None
-    commits: int = 0  # since small files were put together
-    together: int = 0  # requests that were under way when the last commit ended
+    commits: int = 0  # since small files were merged
+    together: int = 0  # requests that were in progress when the last commit ended
     patience: float = 0.0  # seconds to wait for as many again
 
 
 class Gathering:
-    """Stores the events of all requests of a service; each namespace is written by one thread at a time."""
+    """Stores the events of all requests of a service; one thread at a time writes a namespace."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -57,7 +57,7 @@ class Gathering:
         self._closing = False
 
     def put(self, namespace: str | None, sent: Sent) -> Future[Sent]:
-        """Store events soon; the future has them once they are committed, and says what became of each."""
+        """Store events soon; the future has the result for each once they are committed."""
         done: Future[Sent] = Future()
         with self._lock:
             queue = self._queues.setdefault(namespace, _Queue())
@@ -70,7 +70,7 @@ class Gathering:
         return done
 
     def tidy(self) -> None:
-        """Let the tables be tidied of namespaces to which events came, and no more do."""
+        """Tidy the tables of namespaces that received events and no longer do."""
         with self._lock:
             for namespace, queue in list(self._queues.items()):
                 if queue.untidy:
@@ -79,7 +79,7 @@ class Gathering:
                     del self._queues[namespace]
 
     def tidy_now(self, namespace: str | None) -> None:
-        """Tidy the tables of a namespace before going on."""
+        """Tidy the tables of a namespace before continuing."""
         from pond.intake.tidying import tidy
 
         tidy(self._service.writing(namespace))
@@ -104,9 +104,9 @@ class Gathering:
 
         while True:
             with self._lock:
-                # Those who were answered just now send their next request in a moment: together they cost one commit.
+                # Clients that were just answered send their next request in a moment: together they cost one commit.
                 self._lock.wait_for(lambda: len(queue.waiting) >= queue.together, queue.patience)
-                if queue.untidy and not self._closing:  # tidied is when nothing more comes
+                if queue.untidy and not self._closing:  # tidying waits until nothing more comes
                     self._lock.wait_for(lambda: queue.waiting or self._closing, _QUIET)
                 taken, queue.waiting = queue.waiting, []
                 due = (
@@ -130,7 +130,7 @@ class Gathering:
                 self._upkeep(namespace, partial(tidy, thoroughly=thoroughly))
                 queue.commits = 0
                 queue.tidied = time.monotonic()
-                # Who stores comes first: tidying takes a small part of the time.
+                # Storing comes first: tidying takes a small part of the time.
                 queue.thorough = queue.tidied if thoroughly else queue.thorough
                 queue.pause = max(_TIDY_EVERY, _SHARE * (queue.tidied - begun))
                 queue.untidy = bool(taken)
@@ -168,4 +168,4 @@ class Gathering:
         try:
             work(self._service.writing(namespace))
         except (LakeError, RequestError):
-            return  # nobody waits for it; what is left is done the next time
+            return  # nobody waits for it; the rest is done next time

@@ -1,4 +1,4 @@
-"""`pond_get`: a session a page at a time, or one message between its neighbours."""
+"""`pond_get`: a session a page at a time, or one message with its neighbours."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def get(service: Service, request: GetRequest) -> GetResponse:
 
 
 def _session_of(store: Store, message_id: str | None) -> str:
-    """Return the session that holds a message; raise RequestError where none or several do."""
+    """Return the session that holds a message; raise RequestError if none or several do."""
     from pond.lake import find
 
     if message_id is None:

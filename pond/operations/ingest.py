@@ -1,4 +1,4 @@
-"""Canonical events into the lake, as they come with a request: each session for itself, each event once."""
+"""Canonical events from a request into the lake: each session on its own, each event once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class IngestEvents:
 
 
 def events_of(body: object) -> IngestEvents:
-    """Return a decoded body as a batch; raise RequestError where it is none. What the events are is judged later."""
+    """Return a decoded body as a batch; raise RequestError if it is not one. The events are checked later."""
     check_version(body)
     assert isinstance(body, dict)
     if unknown := sorted(body.keys() - _FIELDS):
@@ -49,7 +49,7 @@ def events_of(body: object) -> IngestEvents:
 
 
 def begin_ingest(service: Service, request: IngestEvents) -> Future[IngestResponse]:
-    """Store what is new of a batch, together with others that come at the same time; the future has the answer."""
+    """Store what is new in a batch, together with others that come at the same time; the future has the answer."""
     from pond.intake.events import Sent
 
     done: Future[IngestResponse] = Future()
@@ -60,7 +60,7 @@ def begin_ingest(service: Service, request: IngestEvents) -> Future[IngestRespon
 
 
 def ingest_events(service: Service, request: IngestEvents) -> IngestResponse:
-    """Store what is new of a batch; the same events again are no new ones."""
+    """Store what is new in a batch; repeated events are not new."""
     response = begin_ingest(service, replace(request, events=[_exact(event) for event in request.events])).result()
     service.gathering.tidy_now(_named(service, request.namespace))
     return response
@@ -71,7 +71,7 @@ def _named(service: Service, namespace: str | None) -> str | None:
 
 
 def _exact(event: JsonObject) -> JsonObject:
-    """Return an event that a program made as it would be after a journey as text."""
+    """Return an event that a program made as it would be after a trip through JSON text."""
     from pond.model.json_text import EVENT_DEPTH, decode
 
     exact: JsonObject = decode(encode(event), lambda key: None, EVENT_DEPTH)

@@ -1,4 +1,4 @@
-"""What a search is about, as a vector: of the query by the configured model, or of a message that is stored."""
+"""The meaning of a search, as a vector: of the query by the configured model, or of a stored message."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def meaning_of(
     service: Service, store: Store, request: SearchRequest, query: Query
 ) -> tuple[Meaning | None, str | None]:  # fmt: skip
-    """Return what to look for, or None where words alone are searched for; then why, where that is a fault."""
+    """Return what to look for, or None if only words are searched; then why, if that is a fault."""
     from pond.lake.models import label as configured_label
     from pond.sessions import vectors as stored
     from pond.sessions.tables import MESSAGES
@@ -58,7 +58,7 @@ def _of_text(service: Service, text: str, label: str, dimensions: int) -> Meanin
 
 
 def _of_message(service: Service, store: Store, like: MessageAddress, label: str) -> Meaning:
-    """Return the vector that a message has; no model is opened for it."""
+    """Return the vector of a message; no model is opened for it."""
     import numpy as np
 
     from pond.search.meaning import Meaning

@@ -1,4 +1,4 @@
-"""The models of this machine: what is there, what can be had, and whether it works."""
+"""The models of this machine: which exist, which can be downloaded, and whether they work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Listed:
     here: bool
     used: bool
     kind: str
-    dimensions: int | None  # None where only opening it would tell
+    dimensions: int | None  # None if only opening it would show
     bytes: int
     license: str
     languages: str
@@ -31,7 +31,9 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class AddRequest:
-    """Add a model: by a name that can be fetched, or from a directory. What is not said, its files or pond know."""
+    """Add a model: by a name that can be downloaded, or from a directory. Missing facts come from its files or from
+    pond.
+    """
 
     name: str
     directory: Path | None = None
@@ -43,13 +45,13 @@ class AddRequest:
     languages: str | None = None
 
     def told(self) -> dict[str, Any]:
-        """Return what the request says of the model."""
+        """Return what the request says about the model."""
         names = ("pooling", "query_prefix", "passage_prefix", "max_tokens", "license", "languages")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 def list_models(service: Service, *, everything: bool = False) -> list[Listed]:
-    """Return the models of this machine and the configured one; with `everything` also those that can be fetched."""
+    """Return the models of this machine and the configured one; with `everything` also those that can be downloaded."""
     from pond.embed import registry
     from pond.embed.faults import EmbedError
     from pond.embed.folder import bytes_of
@@ -124,7 +126,7 @@ def _known(name: str) -> Any:
 
 
 def check_model(service: Service, name: str | None = None) -> Checked:
-    """Test a model: the one named, otherwise the configured one."""
+    """Test a model: the named one, otherwise the configured one."""
     from pond.embed import registry
     from pond.embed.check import check
     from pond.lake.models import configured, models_folder
@@ -142,7 +144,7 @@ def check_model(service: Service, name: str | None = None) -> Checked:
 
 
 def remove_model(service: Service, name: str) -> int:
-    """Delete a model of this machine; return how many bytes it had. Vectors that it made stay."""
+    """Delete a model of this machine; return its size in bytes. Vectors that it made stay."""
     from pond.embed import registry
     from pond.lake.models import models_folder
 

@@ -1,4 +1,4 @@
-"""Namespaces: the tenants of a deployment, each with a lake of its own."""
+"""Namespaces: the tenants of a deployment, each with its own lake."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pond.operations.service import Service
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """A namespace, where its lake is, and whether that exists: requests know it only then."""
+    """A namespace, where its lake is, and whether that exists: only then do requests accept it."""
 
     name: str
     lake: str
@@ -20,7 +20,7 @@ class Namespace:
 
 
 def create_namespace(service: Service, name: str) -> Namespace:
-    """Make the lake of a namespace, with its tables and indexes; one that exists stays as it is."""
+    """Make the lake of a namespace, with its tables and indexes; an existing one does not change."""
     from pond.sessions.lake import opened
     from pond.sessions.writing import prepare
 
@@ -34,7 +34,7 @@ def create_namespace(service: Service, name: str) -> Namespace:
 
 
 def list_namespaces(service: Service) -> list[Namespace]:
-    """Return the namespaces that are configured, and those whose lakes are found where the others would be."""
+    """Return the configured namespaces, and those whose lakes are found in the same place."""
     names = {name for name in service.settings.namespaces if name != EVERY}
     return [_namespace(service, name) for name in sorted(names | set(_found(service)))]
 
@@ -48,7 +48,7 @@ def _namespace(service: Service, name: str) -> Namespace:
 
 
 def _found(service: Service) -> Iterator[str]:
-    """Yield the namespaces whose lakes lie where the template says, or below the lake itself."""
+    """Yield the namespaces whose lakes are where the template says, or below the lake itself."""
     from pond.substrate.catalog import Catalog, tenant_of
     from pond.substrate.store import folders
 

@@ -1,9 +1,9 @@
-"""Restoring a pod: the one place where the state of a named agent and the history in the lake come together.
+"""Restores a pod: the one place where the state of a named agent and the history in the lake come together.
 
-The order makes every crash harmless; run again, it ends what it began. Children that are gone are reclaimed first: in
+The order makes every crash harmless; a second run finishes the first. Children that are gone are reclaimed first: in
 one write they leave the outstanding ones, enter the history, and a notification becomes due. Then the session is told,
-under an id that the reclaim gives. Then the notification is no longer due. Only then does the caller get to see
-anything, so no model goes on in a state that it was not told of.
+under an id that depends on the reclaim. Then the notification is no longer due. Only after that does the caller see
+anything, so no model continues in a state that it was not told about.
 """
 
 from __future__ import annotations
@@ -34,12 +34,14 @@ if TYPE_CHECKING:
         Session,
     )
 
-_TIMES = 3  # to begin again where the pod is pointed elsewhere meanwhile
+_TIMES = 3  # to start again if the pod is pointed elsewhere meanwhile
 _NOTICE_ID = "pond/reclaim/"
 
 
 def restore_pod(service: Service, request: PodRestoreRequest, ask: Ask = by_socket) -> PodRestoreResponse:
-    """Reclaim what is gone, tell the session, and return what the agent goes on with; `ask` says who is alive."""
+    """Reclaim what is gone, tell the session, and return the state with which the agent continues; `ask` says who is
+    alive.
+    """
     pods = pods_of(service, request.get("namespace"))
     for left in reversed(range(_TIMES)):
         try:
@@ -69,12 +71,12 @@ def _restored(service: Service, pods: PodStore, name: str, ask: Ask) -> PodResto
 
 
 def notice_id(reclaim: Reclaim) -> str:
-    """Return the id of the message that tells of a reclaim."""
+    """Return the id of the message about a reclaim."""
     return _NOTICE_ID + reclaim["id"]
 
 
 def _pointer(pod: Pod) -> PodPointer:
-    """Return where a pod's history is; raise where it has none, or none yet."""
+    """Return where a pod's history is; raise if it has none, or none yet."""
     if "active" not in pod:
         raise Inactive(f"pod `{pod['name']}` points to no session")
     if "segment_id" not in pod["active"]:
@@ -103,7 +105,7 @@ def _gone(
 
 
 def _told(lake: Store, name: str, due: Sequence[Reclaim]) -> list[Reclaim]:
-    """Tell the sessions of reclaims; return those that were told. A session that is not here is told when it is."""
+    """Tell the sessions about reclaims; return those that were told. A session that is not here is told later."""
     from pond.lake.notices import append
     from pond.sessions import load
 

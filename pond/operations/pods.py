@@ -1,4 +1,4 @@
-"""Pods: the state of named agents, on the disk of this machine. What joins them with the lake is in `pod_restore`."""
+"""Pods: the state of named agents, on the disk of this machine. `pod_restore` combines them with the lake."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def list_pods(service: Service, request: PodListRequest) -> PodListResponse:
-    """Return all pods; one whose record cannot be read is among them, with what is wrong with it."""
+    """Return all pods, including those whose record cannot be read, with what is wrong with them."""
     store = pods_of(service, request.get("namespace"))
     return {"pods": [_entry(store, name) for name in store.names()]}
 
@@ -40,7 +40,7 @@ def get_pod(service: Service, request: PodGetRequest) -> PodResponse:
 
 
 def change_pod(service: Service, request: PodChangeRequest) -> PodResponse:
-    """Make one change and return the pod as it is then; all that the change is not about stays as it is."""
+    """Make one change and return the new state of the pod; everything else stays the same."""
     return {"pod": pods_of(service, request.get("namespace")).change(request["name"], request["change"])}
 
 
@@ -51,7 +51,7 @@ def remove_pod(service: Service, request: PodRemoveRequest) -> PodRemoveResponse
 
 
 def pods_of(service: Service, namespace: str | None = None) -> PodStore:
-    """Return the pods of the settings; raise where they would share a directory with sessions."""
+    """Return the pods of the settings; raise if they would share a directory with sessions."""
     if namespace not in (None, service.settings.namespace):
         what = f"pods belong to the default namespace, not to `{namespace}`"
         raise RequestError(Failure.NAMESPACE_UNKNOWN, "no-namespace", what)
@@ -74,13 +74,13 @@ def _entry(store: PodStore, name: str) -> PodEntry:
 
 
 def _session_roots(service: Service) -> list[tuple[str, str]]:
-    """Return the places of this machine that hold sessions, and what they are."""
+    """Return the directories of this machine that hold sessions, and what they are."""
     lake = service.settings.lake.removeprefix("file://")
     lakes = [] if "://" in lake else [("the lake", lake)]
     return [*lakes, *(("a path that is synced", path) for path in service.settings.sync.paths)]
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Tell whether one of two directories is the other, or lies in it."""
+    """Tell whether two directories are the same, or one is in the other."""
     places = [Path(os.path.realpath(each)) for each in (one, other)]
     return places[0].is_relative_to(places[1]) or places[1].is_relative_to(places[0])

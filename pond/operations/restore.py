@@ -1,4 +1,4 @@
-"""Stored sessions as files again: their own client's, another's, or canonical text."""
+"""Stored sessions as files again: for their own client, for another one, or as canonical text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.operations.convert import check
 from pond.operations.service import Service
 
-if TYPE_CHECKING:  # Lance is loaded by whoever asks
+if TYPE_CHECKING:  # the caller loads Lance
     from pond.codec.request import ConversionRequest
     from pond.model.json_text import JsonObject
     from pond.restore.restoring import Restored
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # Lance is loaded by whoever asks
 
 @dataclass(frozen=True, slots=True)
 class RestoreRequest:
-    """Restore the sessions named, each by its id or a unique prefix; or all, or those of a project or a client."""
+    """Restore the named sessions, each by its id or a unique prefix; or all, or those of a project or a client."""
 
     order: ConversionRequest
     sessions: Sequence[str] = ()
@@ -33,14 +33,14 @@ class RestoreRequest:
 
 @dataclass(slots=True)
 class Restoring:
-    """What a restore does: yields each session when it stands in its file; then `report` says what happened."""
+    """A restore: yields each session when its file is written; at the end `report` says what happened."""
 
     made: Iterator[Restored]
     report: Report = field(default_factory=Report)
 
 
 def restore(service: Service, request: RestoreRequest, target: Path) -> Restoring:
-    """Write the sessions and all their descendants below a directory, one after the other, as the caller asks."""
+    """Write the sessions and all their descendants into a directory, one after the other, as the caller iterates."""
     from pond.restore import restoring
 
     check(request.order, restoring.OWN)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pond.types import SearchRequest, SearchResponse
 
 LIMIT = 10
-_FLAT = 10  # messages listed flat, at least, where there are so many
+_FLAT = 10  # messages in the flat list, at least, if there are that many
 _ARMS = {"full text": "words", "meaning": "meaning"}
 _DIGITS = 4
 
@@ -88,7 +88,7 @@ def answered(service: Service, request: SearchRequest, *, by_meaning: bool = Tru
 
 
 def _of_stored(sessions: Pinned, results: list[Result]) -> list[Result]:
-    """Return the results in sessions that are stored: messages come before their session, and are not to be had yet."""
+    """Return the results in stored sessions: messages come before their session, and cannot be read until then."""
     from pond.substrate import predicate
 
     ids = sorted({result.session_id for result in results})
@@ -233,7 +233,7 @@ def _explanation(found: Found, where: str | None, response: JsonObject) -> JsonO
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page begins, in the answer to a request that was asked at a moment, of these versions of the tables."""
+    """Where a page begins, for a request at a certain moment and certain versions of the tables."""
 
     begin: int  # the number of its first session
     asked: datetime

@@ -1,4 +1,4 @@
-"""Who answers requests: the settings, and the lakes that are open, one for each namespace."""
+"""Answers requests: holds the settings and the open lakes, one for each namespace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pond.operations.failing import RequestError
 from pond.operations.gathering import Gathering
 from pond.operations.sql_worker import Workers
 
-if TYPE_CHECKING:  # takes a while to import; requests that are about files need none of it
+if TYPE_CHECKING:  # slow to import; requests about files do not need it
     from pond.substrate.store import Store
 
 _Place = tuple[str, str | None]  # a lake, and the tenant within it
@@ -25,7 +25,7 @@ _Place = tuple[str, str | None]  # a lake, and the tenant within it
 
 @dataclass(slots=True)
 class _Opened:
-    """The stores of one place, one for each thread, and when one of them was last asked for.
+    """The stores of one place, one for each thread, and when one of them was last used.
 
     `behind` are the threads whose stores have not looked since this process last wrote there.
     """
@@ -36,10 +36,10 @@ class _Opened:
 
 
 class Service:
-    """Answers requests of one process, from any of its threads.
+    """Answers the requests of one process, from any of its threads.
 
-    An opened table belongs to a thread, so each thread has stores of its own; those of one namespace share a cache.
-    A namespace that nobody uses is let go of, and so is the one that waited longest where too many are open.
+    An opened table belongs to a thread, so each thread has its own stores; those of one namespace share a cache. An
+    unused namespace is closed, and so is the least recently used one if too many are open.
     """
 
     def __init__(
@@ -50,18 +50,18 @@ class Service:
     ) -> None:
         self.settings, self.environ, self._clock = settings, environ, clock
         self.workers = Workers(settings)
-        self._open: OrderedDict[_Place, _Opened] = OrderedDict()  # the one used last at the end
+        self._open: OrderedDict[_Place, _Opened] = OrderedDict()  # the most recently used one at the end
         self._lock = threading.Lock()
         self.gathering = Gathering(self)
 
     def reading(self, namespace: str | None = None) -> Store:
-        """Return the store of a namespace to read from; raise where there is none, and make nothing."""
+        """Return the store of a namespace for reading; raise if there is none, and create nothing."""
         store = self._store(namespace)
         self._check(store, namespace, must_exist=True)
         return store
 
     def writing(self, namespace: str | None = None) -> Store:
-        """Return the store of a namespace to write to; only that of the settings is made where it is missing."""
+        """Return the store of a namespace for writing; only that of the settings is created if it is missing."""
         store = self._store(namespace)
         self._check(store, namespace, must_exist=False)
         return store
@@ -86,20 +86,20 @@ class Service:
         return len(self._open)
 
     def wrote(self, namespace: str | None) -> None:
-        """Hear that a namespace was written to: whoever reads it next sees that, also on an object store."""
+        """Note that a namespace was written to: the next reader sees that, also on an object store."""
         settings = self.settings_for(namespace)
         with self._lock:
             if (here := self._open.get((settings.lake, settings.namespace))) is not None:
                 here.behind = set(here.stores)
 
     def let_go(self) -> None:
-        """Close the namespaces that nobody has used for a while, and tidy those that were written to."""
+        """Close the namespaces that were not used for a while, and tidy those that were written to."""
         self.gathering.tidy()
         with self._lock:
             self._let_go()
 
     def close(self) -> None:
-        """Store what waits, let go of everything that is open, and end the processes that ran queries.
+        """Store what waits, close everything that is open, and end the processes that ran queries.
 
         The service can be used again.
         """
@@ -127,7 +127,7 @@ class Service:
             return here.stores[thread]
 
     def _let_go(self) -> None:
-        # A request that is being answered keeps its own store until it is done with it.
+        # A request that is being answered keeps its own store until it is finished.
         limits, now = self.settings.serve, self._clock()
         while self._open:
             place, oldest = next(iter(self._open.items()))
@@ -142,7 +142,7 @@ class Service:
             if must_exist:
                 store.handle(SESSIONS)  # raises Missing
         elif store.existing(SESSIONS) is None:
-            with self._lock:  # whoever asks for names that are none must not push out those that are
+            with self._lock:  # requests for unknown names must not push out existing ones
                 self._open.pop((store.catalog.root, store.catalog.namespace), None)
             raise _unknown(namespace)
 

@@ -60,7 +60,7 @@ class Result:
     ) -> None:  # fmt: skip
         self._service = service
         self._request: JsonObject = {"query": query, "namespace": namespace, "rows": rows, "bytes": room}
-        self.more = False  # there are rows that were not asked for; known in the end
+        self.more = False  # there are more rows than were asked for; known at the end
         self.order: list[tuple[str, bool]] = []
         self._batches = self._run()
         self.schema: pa.Schema = next(self._batches)
@@ -91,7 +91,7 @@ class Result:
 
 
 def _hint(order: list[tuple[str, bool]], rows: list[JsonObject], schema: pa.Schema) -> str:
-    """Return how to get what follows the last row: by the columns that the query is ordered by."""
+    """Return how to get the rows after the last one: by the columns that order the query."""
     there = rows and order and all(name in rows[-1] and rows[-1][name] is not None for name, _ in order)
     if not there or len({down for _, down in order}) > 1:
         return (

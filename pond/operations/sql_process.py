@@ -1,7 +1,7 @@
 """The process that runs queries: it reads requests from standard input, answers on standard output, writes no file.
 
-A query may be meant badly or merely be large. Here it meets limits of the operating system that DuckDB cannot lift, and
-where it ends the process, nothing else ends with it (decision 0030).
+A query may be malicious or just large. Here the operating system sets limits that DuckDB cannot lift, and if a query
+ends the process, nothing else is affected (decision 0030).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from pond.operations.service import Service
 
 HEAD = struct.Struct(">cI")  # of a frame: its kind, and the length of what follows
 READY, SCHEMA, BATCH, ERROR, DONE = b"R", b"S", b"B", b"E", b"D"
-_BESIDE = 2  # times the memory of a query that the process may take: DuckDB does not count every text it makes
+_BESIDE = 2  # times the memory of a query that the process may use: DuckDB does not count every text it makes
 
 
 def main() -> None:
     """Answer requests until there are no more."""
     become(Role.SERVER)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks is interrupted, and ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller is interrupted too, and ends this process
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     begin = decode_stored(sys.stdin.readline())
@@ -39,7 +39,7 @@ def main() -> None:
     serving = _Serving(settings, answers)
     for line in sys.stdin:
         serving.answer(decode_stored(line))
-    os._exit(0)  # DuckDB complains on standard error where Python takes it down
+    os._exit(0)  # DuckDB complains on standard error if Python shuts it down
 
 
 class _Serving:
@@ -66,7 +66,7 @@ class _Serving:
             self._tell(ERROR, _written(PondError(*told(error, "pond sql"))))
 
     def _run(self, store: Any, request: JsonObject) -> None:
-        """Send the rows, as many of them as the request allows."""
+        """Send the rows, as many as the request allows."""
         most, room, rows, more = request["rows"], request["bytes"], 0, False
         query, batches = self._engine.run(store, request["query"], None if most is None else most + 1)
         schema = _named(next(batches).schema)
@@ -96,7 +96,7 @@ class _Serving:
 
 @contextmanager
 def _limited(memory: int) -> Iterator[None]:
-    """Let no file be written, and memory be taken up to a limit, while a query runs."""
+    """Allow no file to be written, and limit the memory, while a query runs."""
     files, data = resource.getrlimit(resource.RLIMIT_FSIZE), resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, files[1]))
     limit = _memory_taken() + _BESIDE * memory
@@ -110,7 +110,7 @@ def _limited(memory: int) -> Iterator[None]:
 
 
 def _memory_taken() -> int:
-    """Return the bytes of data that this process has; 0 where the system does not say."""
+    """Return the bytes of data of this process; 0 if the system does not say."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[5]) * resource.getpagesize()
@@ -119,7 +119,7 @@ def _memory_taken() -> int:
 
 
 def _named(schema: Any) -> Any:
-    """Return a schema in which each column has a name of its own."""
+    """Return a schema in which each column has a unique name."""
     import pyarrow as pa
 
     names: list[str] = []
@@ -132,7 +132,7 @@ def _named(schema: Any) -> Any:
 
 
 def _written(error: PondError) -> JsonObject:
-    """Return an error as JSON, for whoever asked."""
+    """Return an error as JSON, for the caller."""
     found: JsonObject = {"usage": isinstance(error, UsageError), "diagnostics": [_fields(d) for d in error.diagnostics]}
     if isinstance(error, RequestError):
         found |= {"failure": error.failure.code, "details": error.details}

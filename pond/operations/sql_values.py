@@ -1,4 +1,4 @@
-"""Arrow values as JSON has them: times as RFC 3339, and nothing rounded."""
+"""Arrow values in JSON: times as RFC 3339, and nothing rounded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pond.model.json_text import Json
 from pond.sessions.stored_text import from_micros
 
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
-_LARGEST = 1 << 53  # integers beyond it are not exact for every reader of JSON
+_LARGEST = 1 << 53  # larger integers are not exact for every reader of JSON
 
 
 def plain(column: pa.Array) -> list[Json]:
@@ -56,5 +56,5 @@ def _value(value: Any) -> Json:
 def _time(micros: int) -> str:
     try:
         return from_micros(micros)
-    except (ValueError, OverflowError):  # beyond the years that Python counts
+    except (ValueError, OverflowError):  # beyond the years that Python supports
         return str(micros)

@@ -1,4 +1,4 @@
-"""Processes that run queries, started when one is wanted and used again."""
+"""Processes that run queries, started on demand and used again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pond.diagnostics.span import Span
 from pond.model.json_text import JsonObject, decode_stored, encode
 from pond.operations.failing import RequestError
 
-_GRACE = 5.0  # seconds beyond its time that a query has to end by itself
+_GRACE = 5.0  # seconds that a query may exceed its time before it is killed
 _START = 60.0  # seconds that the process has to start
 _PROGRAM = "pond.operations.sql_process"
 
@@ -30,7 +30,7 @@ class Worker:
 
     def __init__(self, settings: Settings) -> None:
         self._seconds = settings.sql.seconds
-        # -P: what lies in the current directory is never imported.
+        # -P: nothing from the current directory is ever imported.
         words = [sys.executable, "-P", "-m", _PROGRAM]
         self._process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
@@ -43,11 +43,13 @@ class Worker:
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether it has answered everything, and lives."""
+        """Whether it has answered everything and is alive."""
         return self.waits and self._process.poll() is None
 
     def ask(self, request: JsonObject) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the frames of the answer; raise the error that it holds. Who does not read all of it must `end`."""
+        """Yield the frames of the answer; raise the error that it holds. A caller that does not read all of it must
+        `end`.
+        """
         from pond.operations.sql_process import DONE, ERROR
 
         self.waits = False
@@ -94,7 +96,7 @@ class Worker:
 
 
 class Workers:
-    """The processes of a service: as many as there are queries at once; one that is idle is kept."""
+    """The processes of a service: as many as there are queries at once; idle ones are kept."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings, self._idle = settings, cast("list[Worker]", [])
@@ -119,7 +121,7 @@ class Workers:
         worker.end()
 
     def close(self) -> None:
-        """End those that are idle."""
+        """End the idle ones."""
         with self._lock:
             while self._idle:
                 self._idle.pop().end()
@@ -142,7 +144,7 @@ def _ended() -> UsageError:
 
 
 def _read(written: JsonObject) -> PondError:
-    """Return the error that a process tells of."""
+    """Return the error that a process reports."""
     diagnostics = [_diagnostic(each) for each in written["diagnostics"]]
     if "failure" in written:
         (failure,) = (each for each in Failure if each.code == written["failure"])

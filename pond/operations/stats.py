@@ -1,4 +1,4 @@
-"""What the lake holds, and how its tables and indexes stand."""
+"""What the lake holds, and the state of its tables and indexes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def stats(service: Service, request: StatsRequest) -> StatsResponse:
 
 
 def activity(service: Service, request: StatsRequest) -> Activity:
-    """Return what was done, in numbers, over the messages that the filters of a request leave."""
+    """Return the activity in numbers, for the messages that pass the filters of a request."""
     from pond.search.filters import filter_of
     from pond.search.wire import conditions_of
     from pond.stats.activity import activity as counted
@@ -54,7 +54,7 @@ def activity(service: Service, request: StatsRequest) -> Activity:
 
 
 def _check(filters: SearchFilters) -> None:
-    """Raise RequestError for filters that rank: they have nothing to do here."""
+    """Raise RequestError for filters that rank: they make no sense here."""
     ranking = {"$.filters.min_score": "min_score" in filters}
     ranking["$.filters.exclude.phrases"] = "phrases" in filters.get("exclude", {})
     for path in (path for path, given in ranking.items() if given):

@@ -1,4 +1,4 @@
-"""The stages of a sync: import, embed, update-indexes. Each may run alone; each run again is a no-op."""
+"""The stages of a sync: import, embed, update-indexes. Each may run alone; repeating one changes nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _AT_LEAST_EVERY = 3000  # milliseconds
 
 @dataclass(frozen=True, slots=True)
 class SyncRequest:
-    """Run the stages: one of them, or all but some. `archive` is taken in instead of the clients' stores."""
+    """Run the stages: one of them, or all but some. `archive` is read instead of the clients' stores."""
 
     only: str | None = None
     skip: Sequence[str] = ()
@@ -40,7 +40,7 @@ class SyncRequest:
     embed_anew: bool = False  # every message, whatever vector it has
 
     def stages(self) -> list[str]:
-        """Return the stages to run, in order; raise UsageError for a name that is none."""
+        """Return the stages to run, in order; raise UsageError for an unknown name."""
         for name in [*([self.only] if self.only else []), *self.skip]:
             if name not in STAGES:
                 raise unknown("stage", name, STAGES)
@@ -49,22 +49,22 @@ class SyncRequest:
 
 @dataclass(slots=True)
 class Synced:
-    """What a sync did; None stands for a stage that did not run."""
+    """What a sync did; None means that a stage did not run."""
 
     taken_in: Summary | None = None
     archive: Imported | None = None
-    embedded: Embedded | None = None  # also where embedding is off
+    embedded: Embedded | None = None  # also if embedding is off
     indexes: dict[str, list[str]] | None = None  # by table: those that were behind
     stages: list[str] = field(default_factory=list)
 
 
 def ingest_files(service: Service, request: Request, watch: Watch = unwatched) -> Summary:
-    """Store what files and folders hold and the lake does not."""
+    """Store what is new in files and folders."""
     return ingest(service.settings, request, lambda done, of, so_far: watch(Progress("ingesting", done, of, so_far)))
 
 
 def sync(service: Service, request: SyncRequest, watch: Watch = unwatched) -> Synced:
-    """Take in what is new in the stores of this machine's clients, embed it, then bring the indexes up to date."""
+    """Store what is new in the stores of this machine's clients, embed it, then update the indexes."""
     done = Synced(stages=request.stages())
     if IMPORT in done.stages:
         if request.archive is not None:
@@ -80,7 +80,7 @@ def sync(service: Service, request: SyncRequest, watch: Watch = unwatched) -> Sy
 
 
 def inputs(service: Service) -> list[tuple[str, str | None]]:
-    """Return what is synced: the stores that the clients of this machine keep, and the paths configured beside them."""
+    """Return what is synced: the stores of this machine's clients, and the configured paths."""
     settings = service.settings.sync
     wanted = settings.clients if settings.clients is not None else clients()
     for name in wanted:
@@ -91,7 +91,7 @@ def inputs(service: Service) -> list[tuple[str, str | None]]:
 
 
 def _embed(service: Service, request: SyncRequest, watch: Watch) -> Embedded | None:
-    """Embed the messages that wait; None where embedding is off. A model that fails does not stop the other stages."""
+    """Embed the messages that wait; None if embedding is off. A model that fails does not stop the other stages."""
     if service.settings.embed.model is None:
         if request.embed_anew:
             help = "`embed.model` names the model; `pond model list` shows those of this machine"
@@ -113,9 +113,9 @@ def _embed(service: Service, request: SyncRequest, watch: Watch) -> Embedded | N
 
 
 def _update_indexes(service: Service, watch: Watch) -> dict[str, list[str]]:
-    """Bring the indexes of every table up to its rows; return which were behind (lance-index-maintenance).
+    """Update the indexes of every table; return which were behind (lance-index-maintenance).
 
-    A table that has fallen apart into many files is put together too: every read and every commit pays for each file.
+    A table with many small files is merged too: every read and every commit pays for each file.
     """
     from pond.intake.deriving import derive
     from pond.sessions import rarity, vectors
@@ -129,7 +129,7 @@ def _update_indexes(service: Service, watch: Watch) -> dict[str, list[str]]:
     behind: dict[str, list[str]] = {}
     for table in EVERY_TABLE:
         if store.existing(table) is not None:
-            # In this order: what an index covers and what it does not is never put together.
+            # In this order: indexed and unindexed rows are never merged.
             behind[table.name] = upkeep.fold_indexes(store, table)
             if table is MESSAGES:
                 behind[table.name] += vectors.keep_indexes(store, service.settings.search.index_from)
@@ -138,7 +138,7 @@ def _update_indexes(service: Service, watch: Watch) -> dict[str, list[str]]:
 
 
 def changes(service: Service) -> Iterator[None]:
-    """Yield whenever the stores may have changed, and now and then without a sign: not every file system gives one."""
+    """Yield whenever the stores may have changed, and sometimes without a signal: not every file system gives one."""
     from watchfiles import watch
 
     sources = [path for path, _ in inputs(service) if Path(path).exists()]

@@ -1,4 +1,4 @@
-"""How the lake stands, and what keeps it quick, small and free of what must not be there."""
+"""The state of the lake, and what keeps it fast, small and free of erased data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pond.diagnostics.progress import Progress, Watch, unwatched
 from pond.operations.service import Service
 
-if TYPE_CHECKING:  # Lance is loaded by whoever asks
+if TYPE_CHECKING:  # the caller loads Lance
     from pond.lake.erase import Erased, Family, Preview
     from pond.lake.optimize import Optimized
     from pond.lake.status import Checks, Overview
@@ -28,7 +28,7 @@ class OptimizeRequest:
 class EraseRequest:
     """Erase sessions, each by its id or a unique prefix, and their children.
 
-    `alone` says that nothing else writes to the lake: then what unfinished writes left goes, too.
+    `alone` says that nothing else writes to the lake: then the leftovers of unfinished writes are deleted too.
     """
 
     sessions: Sequence[str]
@@ -44,7 +44,7 @@ def overview(service: Service, namespace: str | None = None) -> Overview:
 
 
 def checks(service: Service, namespace: str | None = None) -> Checks:
-    """Return how tables, indexes and sources stand, and what clients are about to delete: what takes longer."""
+    """Return the state of tables, indexes and sources, and what clients are about to delete: what takes longer."""
     from pond.lake import status
     from pond.lake.models import label
 
@@ -52,7 +52,7 @@ def checks(service: Service, namespace: str | None = None) -> Checks:
 
 
 def optimize(service: Service, request: OptimizeRequest, watch: Watch = unwatched) -> list[Optimized]:
-    """Bring indexes up to date, put small files together, delete old versions; return each table before and after."""
+    """Update indexes, merge small files, delete old versions; return each table before and after."""
     from pond.lake import optimize as lake
 
     return lake.optimize(
@@ -62,7 +62,7 @@ def optimize(service: Service, request: OptimizeRequest, watch: Watch = unwatche
 
 
 def families(service: Service, request: EraseRequest) -> list[Family]:
-    """Return whom the request means, also sessions that were erased before."""
+    """Return the sessions that the request means, including erased ones."""
     from pond.lake import erase as lake
 
     store = service.reading(request.namespace)
@@ -90,7 +90,7 @@ def erase(service: Service, request: EraseRequest, watch: Watch = unwatched) -> 
 
 
 def forget_erased(service: Service, request: EraseRequest) -> int:
-    """Let erased sessions come in again with a later sync; return how many there were."""
+    """Let erased sessions be stored again by a later sync; return how many there were."""
     from pond.lake import erase as lake
 
     return lake.forget(service.reading(request.namespace), families(service, request))

@@ -39,16 +39,16 @@ class Verified:
 
     totals: dict[str, Verdict] = field(default_factory=dict)
     report: Report = field(default_factory=Report)
-    missing: bool = False  # a path that was named is not there
+    missing: bool = False  # a named path does not exist
 
     @property
     def different(self) -> bool:
-        """Tell whether a record did not come back as it was."""
+        """Tell whether a record came back changed."""
         return any(total.equal < total.records for total in self.totals.values())
 
     @property
     def unusable(self) -> bool:
-        """Tell whether nothing could be read that a client wrote."""
+        """Tell whether no client's file could be read."""
         return bool(self.report.errors) and {*self.totals} == {UNKNOWN}
 
 
@@ -112,7 +112,7 @@ def _through_lake(
     def take(settings: Settings, wanted: Request) -> None:
         ingest(settings, wanted, lambda done, total, so_far: watch(Progress("storing", done, total, so_far)))
 
-    # What is no file has no records that could grow: it is looked at as it is, and what is wrong with it told.
+    # What is not a file has no records that could grow: it is checked as it is.
     yield from ((job, verify_job(job, request.client, request.project)) for job in jobs if not _is_file(job))
     paths = {job.path: job for job in jobs if job.path is not None and _is_file(job)}
     wish = Wish(request.client, request.project, request.steps, request.seed)

@@ -1,1 +1,1 @@
-"""The published schemas: what ships with pond, how it is given out, and whether it only grew."""
+"""The published schemas: which ship with pond, how they are published, and whether they only grew."""

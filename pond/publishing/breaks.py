@@ -1,4 +1,4 @@
-"""What a comparison of two published versions can find, and which side of the wire a type is on."""
+"""What a comparison of two published versions can find, and on which side of the wire a type is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pond.model.json_text import JsonObject
 
 
 class Side(Flag):
-    """Who sends a value. What pond reads may only get wider, what it sends may only get narrower."""
+    """Who sends a value. What pond reads may only become wider, what it sends may only become narrower."""
 
     READ = auto()
     SENT = auto()
@@ -20,7 +20,7 @@ class Side(Flag):
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """One change that somebody who relies on the published version would notice."""
+    """One change that breaks a user of the published version."""
 
     at: str  # file and JSON pointer
     change: str
@@ -62,7 +62,7 @@ def _known(
 
 
 def reached(name: str, definitions: Mapping[str, JsonObject]) -> set[str]:
-    """Return a type and everything it is made of."""
+    """Return a type and everything it consists of."""
     found, open_ = {name}, [name]
     while open_:
         for inner in references(definitions[open_.pop()]):

@@ -33,7 +33,7 @@ class Version:
     openapi: JsonObject
 
     def definitions(self) -> dict[str, tuple[str, JsonObject]]:
-        """Return every type with the file that holds it; of several, the first by name."""
+        """Return every type with the file that holds it; the first by name if there are several."""
         found: dict[str, tuple[str, JsonObject]] = {}
         for file, schema in sorted(self.schemas.items()):
             for name, body in schema.get("$defs", {}).items():
@@ -47,14 +47,14 @@ def shipped() -> Files:
 
 
 def examples() -> Iterator[tuple[str, bytes]]:
-    """Yield the right examples of each type as they are published: `<Type>/<name>.json` and content."""
+    """Yield the valid examples of each type as they are published: `<Type>/<name>.json` and content."""
     for path, content in read_folder(schema_dir() / "examples").items():
         if not path.rpartition("/")[2].startswith("bad-"):
             yield path, content
 
 
 def published_at(place: str) -> Files:
-    """Return the bundle in a directory, else the one that a git revision of pond's own checkout has."""
+    """Return the bundle in a directory, otherwise the one of a git revision of pond's own checkout."""
     if Path(place).is_dir():
         return in_directory(Path(place))
     checkout = find_checkout(schema_dir(), FOLDER)
@@ -64,7 +64,7 @@ def published_at(place: str) -> Files:
 
 
 def in_directory(folder: Path) -> Files:
-    """Return the schemas that are published in a directory, and nothing else that it holds."""
+    """Return the schemas that are published in a directory, and nothing else from it."""
     try:
         files = sorted(folder.glob("v*/*.json"))
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
@@ -74,7 +74,7 @@ def in_directory(folder: Path) -> Files:
 
 
 def versions(files: Files, place: str) -> dict[str, Version]:
-    """Return the versions in a bundle; raise where there is none, or one that is not JSON."""
+    """Return the versions in a bundle; raise if there is none, or one that is not JSON."""
     found: dict[str, Version] = {}
     for path, content in files.items():
         match = _VERSION.fullmatch(path)

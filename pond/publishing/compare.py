@@ -10,9 +10,9 @@ from pond.model.json_text import JsonObject
 from pond.publishing.breaks import Break, Side, pointer
 
 _LOWER, _UPPER = ("minLength", "minItems", "minimum"), ("maxLength", "maxItems", "maximum")
-# What a validator passes over, besides all that begins with `x-`.
+# What a validator ignores, besides everything that begins with `x-`.
 _REMARKS = ("description", "title", "$comment", "examples", "default", "deprecated")
-# Keywords that have a rule of their own below; a change of any other is a break.
+# Keywords with a rule below; a change of any other is a break.
 _JUDGED = (
     *_LOWER, *_UPPER, "pattern", "properties", "required", "additionalProperties", "dependentRequired", "items",
     "oneOf", "discriminator", "$ref", "const", "type",
@@ -21,13 +21,13 @@ _JUDGED = (
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The types of both versions, which a reference may lead to."""
+    """The types of both versions, for references."""
 
     old: Mapping[str, JsonObject]
     new: Mapping[str, JsonObject]
 
     def breaks(self, old: JsonObject, new: JsonObject, at: str, side: Side) -> Iterator[Break]:
-        """Yield what is no longer as it was in one schema, with its place."""
+        """Yield what changed in one schema, with its place."""
         form = _form(old)
         if form != _form(new):
             yield from self._retyped(old, new, at, side)
@@ -46,7 +46,7 @@ class Comparison:
     def _fits(
         self, narrow: JsonObject, below: Mapping[str, JsonObject], wide: JsonObject, above: Mapping[str, JsonObject]
     ) -> bool:  # fmt: skip
-        """Return whether every value of one schema is one of the other; a doubt counts as no."""
+        """Return whether every value of one schema is a value of the other; a doubt counts as no."""
         if isinstance(narrow.get("$ref"), str) and narrow.get("$ref") == wide.get("$ref"):
             return True
         wide = _resolved(wide, above)
@@ -113,7 +113,7 @@ _RULES: dict[str, _Rule] = {
 
 
 def _form(body: JsonObject) -> str:
-    """Return what decides which rule compares a schema: two schemas of different forms are different types."""
+    """Return what decides which rule compares a schema: schemas of different forms are different types."""
     if "$ref" in body:
         return str(body["$ref"])
     return next((each for each in ("oneOf", "const") if each in body), str(body.get("type", "any")))
@@ -167,7 +167,7 @@ def _limits(old: JsonObject, new: JsonObject, at: str, side: Side) -> Iterator[B
 
 
 def _within(keyword: str, limit: float | None, wider: float | None) -> bool:
-    """Return whether what keeps to one limit keeps to the other as well."""
+    """Return whether a value within one limit is also within the other."""
     if wider is None:
         return True
     if limit is None or keyword == "pattern":

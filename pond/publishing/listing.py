@@ -1,4 +1,4 @@
-"""What is published, by name: the files, and the types in them."""
+"""The published files by name, and the types in them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pond.publishing.bundle import DECLARATIONS, OPENAPI, shipped, versions
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One published file; `id` is empty where it is no schema."""
+    """One published file; `id` is empty if it is not a schema."""
 
     file: str
     id: str

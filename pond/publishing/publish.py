@@ -1,4 +1,4 @@
-"""Writes the bundle of this pond where somebody can serve it; what is published there is never broken."""
+"""Writes the bundle of this pond to a directory that can be served; it never breaks what is published there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pond.publishing.check import breaks
 
 
 def published() -> Files:
-    """Return all files that are published: the bundle, and the right examples beside each version."""
+    """Return all files to publish: the bundle, and the valid examples of each version."""
     files = shipped()
     found = dict(examples())
     for version in versions(files, "this pond"):
@@ -20,9 +20,9 @@ def published() -> Files:
 
 
 def publish(out: Path) -> tuple[list[str], int]:
-    """Write what is published below `out`; return the files that are new or changed, and how many there are in all.
+    """Write what is published to `out`; return the files that are new or changed, and the total number.
 
-    Nothing is written where a version that is there would be broken. Other files are left alone.
+    Nothing is written if an existing version would break. Other files are left alone.
     """
     files = published()
     if broken := _broken(in_directory(out), files, str(out)):

@@ -41,7 +41,7 @@ def _operation(old: JsonObject, new: JsonObject, at: str, comparison: Comparison
 
 def _name(old: JsonObject, new: JsonObject, at: str) -> Iterator[Break]:
     before, after = old.get("operationId"), new.get("operationId")
-    if before != after:  # what generated clients call it
+    if before != after:  # its name in generated clients
         yield Break(pointer(at, "operationId"), f"was {json.dumps(before)}, is {json.dumps(after)}")
 
 

@@ -1,4 +1,4 @@
-"""Stored sessions as a client's own files again: made ready here, written by the very functions of `pond convert`."""
+"""Stored sessions as a client's own files again: prepared here, written by the same functions as `pond convert`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from pond.sessions import load
 from pond.substrate.signals import LakeError
 from pond.substrate.store import Store
 
-OWN = "own client"  # instead of a target: to each session its own; no client can be called so
+OWN = "own client"  # instead of a target: each session's own client; no client can have this name
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A session that stands in a file again."""
+    """A session that is in a file again."""
 
     session_id: str
     client: str  # whose file it is
@@ -39,15 +39,15 @@ class Restored:
 def restore(
     store: Store, rows: list[JsonObject], request: ConversionRequest, target: Path, report: Report
 ) -> Iterator[Restored]:
-    """Write the sessions and all their descendants below `target`, yielding each (adapter-lineage-complete-restore).
+    """Write the sessions and all their descendants into `target`, yielding each (adapter-lineage-complete-restore).
 
-    Whatever is wrong with one session is in the report; the others go on. A session that goes back to its own client
-    and begins in another one, which that client will look for, takes that one along.
+    Faults of one session are in the report; the others continue. If a session for its own client begins in another one,
+    which that client will look for, that one is restored too.
     """
     waiting = [*rows, *load.descendants(store, (row["id"] for row in rows))]
     refused = _too_deep(store, waiting, request)
     known = {row["id"] for row in waiting}
-    locations: dict[str, str] = {}  # which session got which
+    locations: dict[str, str] = {}  # session -> location
     for row in waiting:  # it may grow
         own = replace(request, to=row["source_agent"] if request.to == OWN else request.to)
         stored = StoredSession(store, row, report)
@@ -66,7 +66,7 @@ def restore(
 def stream(store: Store, rows: list[JsonObject], request: ConversionRequest, out: BinaryIO, report: Report) -> None:
     """Write the sessions and all their descendants as canonical text, one after the other."""
     for row in [*rows, *load.descendants(store, (row["id"] for row in rows))]:
-        with contained(report, row["id"], LakeError, OSError):  # the latter is about `out`
+        with contained(report, row["id"], LakeError, OSError):  # OSError is about `out`
             write_canonical(towards(request, StoredSession(store, row, report).session(), report, row["id"]), out)
 
 
@@ -90,7 +90,7 @@ def _written(
 
 
 def _free_location(location: str, session_id: str, locations: dict[str, str], report: Report) -> str:
-    """Return the location of a session: its own name beside the stored one where another of this run got that."""
+    """Return the location of a session: with its own name beside the stored one if another of this run has that."""
     if location in locations:
         own = apart(location, session_id)
         what = f"session `{locations[location]}` has the same stored path; this one is at `{own}`"

@@ -18,7 +18,7 @@ from pond.substrate.store import Store
 
 
 class StoredSession:
-    """A session of the lake on its way out; what its records tell in passing is known when they are written."""
+    """A session of the lake that is being restored; what its records reveal is known when they are written."""
 
     def __init__(self, store: Store, row: JsonObject, report: Report) -> None:
         self._store, self._row, self._report = store, row, report
@@ -27,7 +27,7 @@ class StoredSession:
         self._time = ""
 
     def session(self) -> SessionStream:
-        """Return the session as it comes from any source; raise SourceFault for a row that cannot be written."""
+        """Return the session as from any source; raise SourceFault for a row that cannot be written."""
         self._report.sessions += 1
         if not is_session(self._row):
             what = "expected a session with id, project, source_agent and options"
@@ -35,7 +35,7 @@ class StoredSession:
         return _session(self._store, self._row, self._watched())
 
     def date(self) -> float | None:
-        """Return when the last message was, as files are dated."""
+        """Return the time of the last message, for the date of the file."""
         return seconds(self._time)
 
     def _watched(self) -> Iterator[list[JsonObject]]:
@@ -53,7 +53,7 @@ class StoredSession:
 
 
 def stored_session(store: Store, row: JsonObject) -> SessionStream:
-    """Return a session of the lake as it comes from any source."""
+    """Return a session of the lake as from any source."""
     return _session(store, row, load.groups(store, row["id"]))
 
 
@@ -64,7 +64,7 @@ def _session(store: Store, row: JsonObject, groups: Iterator[list[JsonObject]]) 
 class _LakeOrigin(SessionOrigin):
     """A session in the tables."""
 
-    checked = False  # canonical text of anybody may have been stored: nothing is taken for granted
+    checked = False  # canonical text of any origin may have been stored: nothing is assumed
 
     def __init__(self, store: Store, session_id: str) -> None:
         self._store, self._earlier = store, load.EarlierRecords(store, session_id)

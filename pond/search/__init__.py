@@ -1,1 +1,1 @@
-"""Search: what was asked, which messages come into question, and how well each answers."""
+"""Search: what was asked, which messages are candidates, and how well each answers."""

@@ -1,7 +1,7 @@
-"""Candidates for a search: what Lance finds, the filter pushed down before it ranks (search-prefilter-pushdown).
+"""Candidates for a search: what Lance finds, with the filter applied before it ranks (search-prefilter-pushdown).
 
-An arm is one way to find candidates; each says how well a message fits, on a scale of its own. Full text is one arm,
-vectors can be another: ranking takes any number of them.
+An arm is one way to find candidates; each says how well a message fits, on its own scale. Full text is one arm, vectors
+can be another: ranking takes any number of them.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from pond.substrate import fulltext, predicate, read
 from pond.substrate.store import Store
 
 POOL = 150  # candidates that are scored again: fewer lose answers, more gain none (decision 0026)
-_FEW = 10  # candidates that are too few: the common words of the query are asked for, too
-CANDIDATE = ("session_id", "id", "role", "timestamp", "timestamp_text", "search_text")  # what is read of each
+_FEW = 10  # candidates that are too few: then the common words of the query are used too
+CANDIDATE = ("session_id", "id", "role", "timestamp", "timestamp_text", "search_text")  # the columns of a candidate
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A message in the pool, with its stored ids, and how well each arm says it fits: 0 where it did not find it."""
+    """A message in the pool, with its stored ids, and how well it fits by each arm: 0 if that did not find it."""
 
     row: int  # its row id
     session_id: str
@@ -37,7 +37,7 @@ class Candidate:
     time_text: str | None
     text: str
     arms: dict[str, float] = field(default_factory=dict)
-    beside: bool = False  # no arm found it: it is there for its neighbour, and did not match itself
+    beside: bool = False  # no arm found it: it is there because of its neighbour
 
     @property
     def key(self) -> tuple[str, str]:
@@ -46,7 +46,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which messages come into question: the filter, what they must contain, and what they must not."""
+    """Which messages can match: the filter, what they must contain, and what they must not."""
 
     where: str | None
     phrases: tuple[str, ...] = ()
@@ -61,40 +61,40 @@ class Wanted:
 
     @property
     def spelled(self) -> str | None:
-        """Return the phrases as a filter. It reads every text, and leaves a little more than what is wanted."""
+        """Return the phrases as a filter. It reads every text, and lets a little too much through."""
         return predicate.all_of(*phrases.filters("search_text", self.phrases, self.without))
 
     @property
     def shown(self) -> str | None:
-        """Return the filter where nothing is ranked: all that is wanted of a message that has a text."""
+        """Return the filter if nothing is ranked: all conditions, for messages with a text."""
         return predicate.all_of(self.where, SEARCHABLE, self.spelled)
 
 
 class Snapshot:
-    """The messages at one version: all questions of a search see the same rows, whatever is written meanwhile."""
+    """The messages at one version: all queries of a search see the same rows, whatever is written meanwhile."""
 
     def __init__(self, store: Store, version: int | None = None) -> None:
         self._messages = read.Pinned(store, MESSAGES, version)
         self.version = self._messages.version
 
     def has(self, column: str) -> bool:
-        """Tell whether messages have this column: those of vectors come and go."""
+        """Tell whether messages have this column: vector columns come and go."""
         return column in self._messages.names
 
     def table(self, columns: Sequence[str], where: str | None, **limits: Any) -> pa.Table:
-        """Return columns of the messages that fit, with their row ids."""
+        """Return columns of the matching messages, with their row ids."""
         return self._messages.rows(columns, where, row_ids=True, **limits)
 
     def rows(self, columns: Sequence[str], where: str | None, **limits: Any) -> list[JsonObject]:
-        """Return the messages that fit, with their row ids."""
+        """Return the matching messages, with their row ids."""
         return with_micros(self.table(columns, where, **limits), "timestamp")
 
     def count(self, wanted: Wanted) -> int:
-        """Return how many messages with a text the filter leaves."""
+        """Return how many messages with a text pass the filter."""
         return self._messages.count(predicate.all_of(wanted.where, SEARCHABLE))
 
     def full_text(self, sought: Sought, wanted: Wanted) -> tuple[list[Candidate], bool]:
-        """Return the messages that fit best, the best first, and whether there may be more of them."""
+        """Return the messages that match best, the best first, and whether there may be more."""
         found, more = self._matching(sought.terms, wanted)
         if len(found) < _FEW and sought.others and not more:
             known = {candidate.key for candidate in found}
@@ -109,7 +109,7 @@ class Snapshot:
             return [], False
         query = fulltext.full_text(TERMS, asked, phrases.conditions(wanted.phrases))
         found, more = self._allowed(query, wanted.where, wanted)
-        if more and len(found) < POOL:  # the index gave texts that are not wanted
+        if more and len(found) < POOL:  # the index returned texts that do not match
             return self._allowed(query, predicate.all_of(wanted.where, wanted.spelled), wanted)
         return found, more
 
@@ -121,12 +121,12 @@ class Snapshot:
         return found[:POOL], len(rows) == limit
 
     def newest(self, wanted: Wanted) -> tuple[list[Candidate], bool]:
-        """Return the newest messages that come into question, for a search that names no word."""
+        """Return the newest candidates, for a search without words."""
         rows = self.rows(CANDIDATE, wanted.shown, order=[read.descending("timestamp")], limit=POOL)
         return [as_candidate(row, {}) for row in rows if wanted.allows(row["search_text"])], len(rows) == POOL
 
     def plan(self, sought: Sought, wanted: Wanted) -> str:
-        """Return how Lance answers the question for candidates."""
+        """Return how Lance executes the query for candidates."""
         if not sought.words:
             return self._messages.plan(CANDIDATE, wanted.shown, order=[read.descending("timestamp")], limit=POOL)
         query = fulltext.full_text(TERMS, sought.terms, phrases.conditions(wanted.phrases))
@@ -135,9 +135,9 @@ class Snapshot:
     def neighbours(
         self, pool: Sequence[Candidate], closest: Sequence[Candidate], wanted: Wanted
     ) -> tuple[list[Candidate], dict[str, list[str]]]:
-        """Return the messages beside the closest of a pool, and the order of the messages in the sessions of these.
+        """Return the neighbours of the best candidates, and the order of the messages in their sessions.
 
-        Ids are read of messages beside only: of a long session, all others stand in the order without a name.
+        Only ids of neighbours are read: in a long session, all others are in the order without a name.
         """
         ids = {candidate.row: candidate.id for candidate in pool}
         sessions = sorted({candidate.session_id for candidate in closest})
@@ -158,7 +158,7 @@ class Snapshot:
 
 
 def _beside(rows: Sequence[int], near: Collection[int]) -> Iterator[int]:
-    """Yield what stands before and after those that are near."""
+    """Yield what comes before and after those that are near."""
     for at, row in enumerate(rows):
         if row in near:
             yield from rows[max(at - 1, 0) : at + 2]
@@ -167,7 +167,7 @@ def _beside(rows: Sequence[int], near: Collection[int]) -> Iterator[int]:
 TERMS = "terms"
 FULL_TEXT = "full text"
 SEARCHABLE = "searched"
-_BY_COMMON_WORDS = 1e-3  # of a score: who is found by common words alone stands behind all others
+_BY_COMMON_WORDS = 1e-3  # factor for a message found only by common words: it ranks after all others
 
 
 def as_candidate(row: JsonObject, arms: dict[str, float], *, beside: bool = False) -> Candidate:

@@ -1,4 +1,4 @@
-"""A search from beginning to end: candidates by words and by meaning, scored again, each message once."""
+"""A search from start to end: candidates by words and by meaning, scored again, each message once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pond.search.results import Result, once
 from pond.search.sought import Sought, sought
 from pond.substrate.store import Store
 
-_CLOSEST = 50  # candidates whose neighbours are looked at
+_CLOSEST = 50  # candidates whose neighbours are considered
 
 
 @dataclass(slots=True)
@@ -23,19 +23,19 @@ class Found:
 
     sought: Sought
     version: int  # of the messages: the same one gives the same answer
-    searchable: int  # messages that the filters left
+    searchable: int  # messages that pass the filters
     results: list[Result] = field(default_factory=list)
-    more: bool = False  # further messages matched that are not in the pool
+    more: bool = False  # more messages matched than are in the pool
     surroundings: float = 0.0  # how much neighbours and session counted
-    plan: str = ""  # how Lance answered, where that was asked for
-    arms: list[str] = field(default_factory=list)  # that were asked
+    plan: str = ""  # how Lance executed it, on request
+    arms: list[str] = field(default_factory=list)  # the arms that were used
 
 
 def search(
     store: Store, words: str, wanted: Wanted, common: Mapping[str, float], version: int | None = None,
     *, meaning: Meaning | None = None, explain: bool = False,
 ) -> Found:  # fmt: skip
-    """Return the messages that fit best; without words and meaning, the newest that the filters leave."""
+    """Return the messages that match best; without words and meaning, the newest that pass the filters."""
     snapshot = Snapshot(store, version)
     target = sought(words, common)
     meaning = meaning if meaning is not None and snapshot.has(meaning.column) else None
@@ -69,7 +69,7 @@ def search(
 
 
 def _joined(pool: Sequence[Candidate], near: Sequence[Candidate]) -> list[Candidate]:
-    """Return what either arm found, each message once; who both found has what both say."""
+    """Return what either arm found, each message once, with the scores of both."""
     known = {each.key: each for each in pool}
     for each in near:
         known.setdefault(each.key, each).arms[MEANING] = each.arms[MEANING]

@@ -1,4 +1,4 @@
-"""Enough of a message to judge it by: a short text whole, else how it begins and what stands around the match."""
+"""Enough of a message to judge it: a short text whole, otherwise its beginning and the text around the match."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _PIECE = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The text shown, a window where the text is only a beginning, and where matched words stand in what is shown."""
+    """The text shown, a window if the text is only a beginning, and where matched words are in it."""
 
     text: str
     snippet: str | None
-    marks: list[tuple[int, int]]  # in the snippet where there is one, else in the text
+    marks: list[tuple[int, int]]  # in the snippet if there is one, otherwise in the text
 
 
 def excerpt(text: str, passage: Passage | None, sought: Sought, phrases: tuple[str, ...]) -> Excerpt:
@@ -47,10 +47,10 @@ def _window(text: str, passage: Passage | None, phrases: tuple[str, ...]) -> str
 
 
 def _marks(text: str, sought: Sought, phrases: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Return where sought words, and forms of them, stand in a text: in order, without overlaps."""
+    """Return where words of the query, and forms of them, are in a text: in order, without overlaps."""
     spans: list[tuple[int, int]] = []
     folded = text.casefold()
-    if len(folded) == len(text):  # else places in one are not those in the other
+    if len(folded) == len(text):  # otherwise places in one are not those in the other
         for phrase in phrases:
             at = folded.find(phrase.casefold())
             while at >= 0:

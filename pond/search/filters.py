@@ -14,7 +14,7 @@ from pond.sessions.stored_text import to_micros, to_stored
 from pond.substrate import predicate
 from pond.substrate.store import Store
 
-# Who asks for these, or for one session, means to see subagents.
+# A query for these, or for one session, includes subagents.
 _ASKING = (Key.SUBAGENTS, Key.AGENT, Key.SESSION)
 _FAILED = "failed"
 
@@ -22,10 +22,10 @@ _Conditions = Sequence[Condition]
 
 
 def filter_of(store: Store, *asked: _Conditions) -> str | None:
-    """Return the filter for messages that meet all that was asked; None where every message does.
+    """Return the filter for messages that meet all conditions; None if every message does.
 
-    What was asked in one way, in the text or beside it, narrows what was asked in another. Within one, several values
-    of a key are alternatives. Raise UsageError for a session or a client that is not there.
+    Conditions in the text and conditions beside it narrow each other. Within one of them, several values of a key are
+    alternatives. Raise UsageError for a session or a client that does not exist.
     """
     filters = [_of_key(store, key, conditions) for each in asked for key, conditions in _by_key(each).items()]
     if not any(condition.key in _ASKING and not condition.negated for each in asked for condition in each):
@@ -89,9 +89,9 @@ def _clients(store: Store, conditions: _Conditions) -> str:
 
 
 def _client(store: Store, condition: Condition) -> str:
-    """Return a client that pond knows or the lake holds; nothing else was meant to be asked for."""
+    """Return a client that pond knows or the lake holds; anything else is a mistake."""
     wanted = condition.value.lower()
-    for names in (clients, lambda: sessions_of(store)):  # what pond knows costs less to ask for
+    for names in (clients, lambda: sessions_of(store)):  # what pond knows is cheaper to check
         if name := next((name for name in names() if name.lower() == wanted), None):
             return name
     refusal = values.unknown("a client", condition.value, {*clients(), *sessions_of(store)})

@@ -1,4 +1,4 @@
-"""The arm of meaning: messages whose vectors are near to that of the query, or to that of another message."""
+"""The arm of meaning: messages whose vectors are near that of the query, or that of another message."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MEANING = "meaning"
-NEAREST = 100  # messages found: as many again add nothing (decision 0038)
-# Messages left by a filter that are all compared: for so few that is faster than the index, and misses none.
+NEAREST = 100  # messages found: twice as many add nothing (decision 0038)
+# If a filter leaves at most this many messages, all are compared: that is faster than the index, and misses none.
 _FEW = 20_000
 _OVER = 2  # times as many are asked for where some of them may not be wanted
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What is looked for, as a vector, and the column that holds the messages' vectors by the same model."""
+    """What to look for, as a vector, and the column with the messages' vectors by the same model."""
 
     column: str
     label: str
     vector: NDArray[np.float32]
     how: vectors.Nearness
-    itself: tuple[str, str] | None = None  # the message that others are to be like: it is not looked for
+    itself: tuple[str, str] | None = None  # the message to which others should be similar: it is not a result itself
 
 
 def nearest(snapshot: Snapshot, meaning: Meaning, wanted: Wanted, searchable: int) -> list[Candidate]:
@@ -56,7 +56,7 @@ def _allowed(
 
 
 def measure(snapshot: Snapshot, meaning: Meaning, pool: Sequence[Candidate]) -> None:
-    """Say of each candidate how near it is, where it has a vector by this model."""
+    """Set how near each candidate is, if it has a vector by this model."""
     import numpy as np
 
     missing = {each.row: each for each in pool if MEANING not in each.arms}

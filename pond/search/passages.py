@@ -1,7 +1,7 @@
 """Passages: pieces of a text short enough that words in one of them belong together.
 
-A message is as good as its best passage. Of a long text only the passages that hold most of the words are looked at:
-the time that one message takes is bounded, however long it is.
+A message is as good as its best passage. For a long text, only the passages with most of the words are considered: the
+time for one message is bounded, however long it is.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from pond.search.sought import Sought
 from pond.sessions import terms
 
 _SIZE = 400  # characters of a passage; anything from 250 to 800 ranks as well (decision 0026)
-_LONG = 2000  # characters of a text that is looked at whole
+_LONG = 2000  # characters of a text that is searched whole
 _MOST = 8  # passages of a longer text
-_CHOOSING = 16  # sought words by which these are chosen, the rarest: a pasted page over long texts stays bounded
-_BEGINNING = 4  # letters that two words must share to be taken for forms of one
+_CHOOSING = 16  # query words that choose these, the rarest: the cost of a pasted page over long texts stays bounded
+_BEGINNING = 4  # letters that two words must share to count as forms of one
 # Latin letters with diacritics, and diacritics by themselves.
 _MARKED = re.compile("[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff]")
-_INSIDE, _LIKE_INSIDE = 6, 0.8  # a word of so many letters counts so much where it stands inside another
+_INSIDE, _LIKE_INSIDE = 6, 0.8  # a word of this many letters counts this much inside another one
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a text, where it begins in it, and how well each sought word is met there, from 0 to 1."""
+    """A piece of a text, where it begins, and how well each query word is matched there, from 0 to 1."""
 
     start: int
     text: str
@@ -35,7 +35,7 @@ class Passage:
 
 
 def passages(text: str, sought: Sought) -> list[Passage]:
-    """Return the passages of a text in order; of a long one those that hold most of what is sought."""
+    """Return the passages of a text in order; for a long one those with most of the query words."""
     pieces = _cut(text)
     if len(text) > _LONG:
         pieces = _promising(pieces, sought)
@@ -63,7 +63,7 @@ def _cut(text: str) -> list[tuple[int, str]]:
 def _promising(pieces: list[tuple[int, str]], sought: Sought) -> list[tuple[int, str]]:
     lowered = [piece.casefold() for _, piece in pieces]
     starts = list(accumulate((len(piece) + 1 for piece in lowered), initial=0))
-    whole = "\n".join(lowered)  # looked through as one: most pieces of a long text hold nothing of what is sought
+    whole = "\n".join(lowered)  # searched as one text: most pieces of a long text hold none of the words
     promises = [0.0] * len(pieces)
     heaviest = sorted(zip(sought.words, sought.weights, strict=True), key=lambda each: -each[1])[:_CHOOSING]
     for word, weight in heaviest:
@@ -90,10 +90,10 @@ def _judged(start: int, text: str, sought: Sought) -> Passage:
 
 
 def _telling_words(text: str, sought: Sought) -> set[str]:
-    """Return the words of a text that may meet a sought one, with or without their diacritics.
+    """Return the words of a text that may match a query word, with or without their diacritics.
 
-    Only pieces that hold the beginning of a sought word, or letters with diacritics, are taken apart: to take all of
-    them apart is what most of the time would go to.
+    Only pieces that hold the beginning of a query word, or letters with diacritics, are split: splitting all of them
+    would take most of the time.
     """
     spaced = " ".join(terms.normal(text).split())
     lowered = spaced.casefold()
@@ -107,7 +107,7 @@ def _telling_words(text: str, sought: Sought) -> set[str]:
 
 
 def _pieces_with(needles: Iterable[str], text: str, lowered: str) -> set[str]:
-    """Return what stands between two spaces of a text, where it holds one of the needles."""
+    """Return what is between two spaces of a text, if it holds one of the needles."""
     pieces: set[str] = set()
     for needle in needles:
         at = lowered.find(needle)
@@ -120,7 +120,7 @@ def _pieces_with(needles: Iterable[str], text: str, lowered: str) -> set[str]:
 
 
 def _likeness(word: str, alike: Mapping[str, list[str]], joined: str) -> float:
-    """Return how much the nearest form of a word that is not there itself is like it."""
+    """Return how similar the nearest form of a missing word is to it."""
     others = alike.get(word[:_BEGINNING])
     best = max(shared(word, other) / max(len(word), len(other)) for other in others) if others else 0.0
     if best < _LIKE_INSIDE and len(word) >= _INSIDE and word in joined:

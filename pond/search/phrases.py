@@ -1,8 +1,8 @@
 """Exact phrases: what the index is asked for, and whether a text really holds one.
 
-A text holds a phrase letter for letter, but for upper and lower case and white space, between the ends of words. The
-index knows words cut at humps: `GitHub` is `git` and `hub`. Someone who types "github actions" means that text, too. So
-the index is asked for more than what was typed, and each text that it finds is compared.
+A text holds a phrase letter for letter, apart from case and white space, between word boundaries. The index cuts words
+at humps: `GitHub` is `git` and `hub`. Somebody who types "github actions" means that text too. So the index is asked
+for more than what was typed, and each text that it finds is compared.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pond.sessions.search_text import indexable
 from pond.substrate import predicate
 from pond.substrate.fulltext import AllOf, AllWords, AnyOf, AnyWord, Condition, InARow
 
-MOST = 16  # phrases of a query that the index is asked for: Lance does not survive hundreds
+MOST = 16  # phrases of a query that the index is asked for: hundreds would crash Lance
 _IN_A_ROW = 32  # words of a phrase that are asked for in a row
 _APART = 6  # words of a phrase that may be cut at humps in the text
 _COMPARED = 200  # characters of a phrase that Lance compares
 
 
 def demanded(query: Query) -> tuple[str, ...]:
-    """Return the phrases of a query. Signs alone, which no word ranks, are one: whoever types `=>` looks for that."""
+    """Return the phrases of a query. Signs alone, which no word ranks, are one: a person who types `=>` wants that."""
     if query.phrases or not query.words or terms.words(query.words):
         return query.phrases
     return (query.words,)
@@ -41,7 +41,7 @@ class Spelled:
 
     def holds(self, phrase: str) -> bool:
         """Tell whether the text holds a phrase, as whole words."""
-        if _spelling(phrase) not in self._folded:  # nearly always all that has to be asked
+        if _spelling(phrase) not in self._folded:  # nearly always this is enough
             return False
         pattern = _pattern(phrase)
         found = pattern.search(self._text)
@@ -83,7 +83,7 @@ def _is_edge(text: str, at: int) -> bool:
 
 
 def conditions(wanted: Sequence[str]) -> list[Condition]:
-    """Return what the index is asked for; phrases that it cannot be asked for are left to who compares texts."""
+    """Return what the index is asked for; phrases that it cannot answer are left to the comparison of texts."""
     return [found for phrase in wanted[:MOST] if (found := condition(phrase)) is not None]
 
 
@@ -94,7 +94,7 @@ def found_by_phrase(sought: Sought, wanted: Sequence[str]) -> bool:
 
 
 def filters(column: str, wanted: Sequence[str], excluded: Sequence[str]) -> Iterator[str]:
-    """Yield filters that leave all texts with the phrases wanted, and hardly one with an excluded one."""
+    """Yield filters that let all texts with the wanted phrases through, and hardly one with an excluded one."""
     for phrase in wanted[:MOST]:
         if words := indexable(phrase)[:_COMPARED].split():
             yield predicate.says(column, words)
@@ -104,9 +104,9 @@ def filters(column: str, wanted: Sequence[str], excluded: Sequence[str]) -> Iter
 
 
 def condition(phrase: str) -> Condition | None:
-    """Return what the terms of a text with this phrase meet; None where signs alone were typed.
+    """Return what the terms of a text with this phrase must match; None if only signs were typed.
 
-    The words stand in a row as they were typed, or without humps. Or the text has humps where nobody typed them: a word
+    The words follow each other as they were typed, or without humps. Or the text has humps that nobody typed: a word
     that is cut once is there whole beside its pieces, so all words are there, and the end of one of them.
     """
     text = _normal(indexable(phrase))

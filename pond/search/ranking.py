@@ -1,8 +1,8 @@
-"""The pool scored again: by what each message says itself, and as far as messages are short, by what stands around it.
+"""Scores the pool again: by what each message itself says and, if messages are short, by what is around it.
 
-A long message speaks for itself. A turn of a chat does not: what the question names may stand in the turn before. So
-neighbours, the session and a message's own length count the more, the shorter the messages of a pool are. The weights
-are few and round: tuning them finer gained nothing on any labelled set (decision 0026).
+A long message speaks for itself. A turn of a chat does not: what the question names may be in the turn before. So the
+shorter the messages of a pool are, the more neighbours, the session and a message's own length count. The weights are
+few and round: tuning them finer gained nothing on any labelled set (decision 0026).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pond.search.candidates import FULL_TEXT, Candidate
 from pond.search.passages import Passage, passages
 from pond.search.sought import Sought
 
-_TOUCHING = 0.8  # of what the passage before or after says counts as said here
-_SHORT = 50  # words of a message at which what stands around counts half
+_TOUCHING = 0.8  # weight of words in the passage before or after
+_SHORT = 50  # words of a message at which its surroundings count half
 _NEIGHBOURS = {-1: 0.3, 1: 0.1, -2: 0.2, 2: 0.1}  # what came before says more than what came after
-_ENOUGH = 40  # words from which on a message is not short
-_BEST_FEW = (1.0, 0.5, 0.25, 0.125)  # what the best messages of a session count for it
-_BEHIND = 0.999  # of the score of the message that a neighbour came along with
-_WEAK = 0.13  # of a match by words: below it, what was looked for is hardly here
+_ENOUGH = 40  # words from which a message is not short
+_BEST_FEW = (1.0, 0.5, 0.25, 0.125)  # weights of a session's best messages
+_BEHIND = 0.999  # factor on the score of the message whose neighbour this is
+_WEAK = 0.13  # of a match by words: below it, what was asked for is hardly here
 _OUTSTANDING = 0.25  # of the way from the middle of the pool to the same meaning
 _FIT = 20.0  # of full text at which a match is half certain
 
@@ -37,8 +37,8 @@ class Scored:
 
     candidate: Candidate
     passage: Passage  # the best one
-    covered: float  # of what was sought, by weight, in that passage and those that touch it
-    own: float  # 0 to 1: arms and coverage together, against the rest of the pool
+    covered: float  # share of the query, by weight, in that passage and its neighbours
+    own: float  # 0 to 1: arms and coverage together, compared with the rest of the pool
     around: float = 0.0  # what neighbours, session and length add
     score: float = 0.0
     words_match: float = 0.0
@@ -46,12 +46,12 @@ class Scored:
 
 
 def surroundings_count(pool: Sequence[Candidate]) -> float:
-    """Return how much what stands around a message counts, from 0 to 1: the more, the shorter messages are."""
+    """Return how much a message's surroundings count, from 0 to 1: more if messages are shorter."""
     return 1 / (1 + (median(_length(each.text) for each in pool) / _SHORT) ** 2) if pool else 0.0
 
 
 def _length(text: str) -> int:
-    """Return about how many words a text has, without taking it apart: scripts without spaces have two letters each."""
+    """Return about how many words a text has, without splitting it: scripts without spaces have two letters each."""
     return max(text.count(" ") + 1, len(text) // 12)
 
 
@@ -82,7 +82,7 @@ def ranked(pool: Sequence[Candidate], order: Order, sought: Sought) -> list[Scor
 
 
 def _put_behind(found: Sequence[Scored]) -> None:
-    """Put messages that no arm found behind the best one of their session that was found: they came along with it."""
+    """Put messages that no arm found after the best found one of their session: they came along with it."""
     best: dict[str, float] = {}
     for scored in found:
         if not scored.candidate.beside:
@@ -103,12 +103,12 @@ def session_scores(found: Sequence[Scored]) -> dict[str, float]:
 
 
 def _arms(pool: Sequence[Candidate]) -> list[str]:
-    """Return the arms beside full text that found something."""
+    """Return the arms besides full text that found something."""
     return sorted({arm for each in pool for arm in each.arms} - {FULL_TEXT})
 
 
 def _of_arm(arm: str, pool: Sequence[Candidate]) -> dict[tuple[str, str], float]:
-    """Return what an arm says of those that it knows, scaled to them: what it does not know, it says nothing of."""
+    """Return an arm's scores, scaled to the messages that it knows; others get none."""
     return _scaled({each.key: each.arms[arm] for each in pool if arm in each.arms})
 
 
@@ -119,13 +119,13 @@ def _words_match(scored: Scored) -> float:
 
 
 def _match(scored: Scored) -> float:
-    """Return how well a message matches, whatever else was found: by its words, and by its meaning if it is known."""
+    """Return how well a message matches, independent of other results: by its words, and by its meaning if known."""
     others = [max(0.0, value) for arm, value in scored.candidate.arms.items() if arm != FULL_TEXT]
     return (scored.words_match + sum(others)) / (1 + len(others))
 
 
 def is_weak(found: Sequence[Scored]) -> bool:
-    """Tell whether even the best match is weak: few of the words are met, and no meaning stands out from the rest.
+    """Tell whether even the best match is weak: few of the words match, and no meaning stands out from the rest.
 
     How near vectors are depends on the model, so a meaning is compared with the others of the pool.
     """
@@ -139,7 +139,7 @@ def _covered(
     each: Candidate, cut: Mapping[tuple[str, str], list[Passage]], places: Mapping[tuple[str, str], int], order: Order,
     sought: Sought, total: float,
 ) -> list[float]:  # fmt: skip
-    """Return how much of what is sought each passage of a message covers, with what touches it."""
+    """Return how much of the query each passage of a message covers, with its neighbours."""
     own = cut[each.key]
     before, after = (_beside(each.key, offset, cut, places, order) for offset in (-1, 1))
     row = [before[-1].met if before else (), *(passage.met for passage in own), after[0].met if after else ()]

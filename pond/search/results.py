@@ -1,4 +1,4 @@
-"""What was found, as a person thinks of it: sessions with their best messages, copied history once."""
+"""The results as a person thinks of them: sessions with their best messages, copied history once."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pond.search.ranking import Scored, session_scores
 
 PER_SESSION = 3  # messages shown of a session
-_GOOD_ENOUGH = 0.5  # of the best match: what is listed by time must match about as well
+_GOOD_ENOUGH = 0.5  # of the best match: results listed by time must match about as well
 
 
 @dataclass(slots=True)
 class Result:
-    """A message found; `copies` are the sessions that hold it, too."""
+    """A message found; `copies` are the other sessions that hold it."""
 
     scored: Scored
     copies: list[str] = field(default_factory=list)
@@ -35,8 +35,8 @@ class SessionResults:
 def once(found: Sequence[Scored]) -> list[Result]:
     """Return each message once: a fork holds the messages of the session it was made from.
 
-    The same message has the same id, or the same text from the same moment. The best copy stands for all; among equal
-    ones, that of the first id.
+    The same message has the same id, or the same text from the same moment. The best copy represents all; among equal
+    ones, that with the first id.
     """
     results: list[Result] = []
     known: dict[tuple[object, ...], Result] = {}
@@ -56,7 +56,7 @@ def once(found: Sequence[Scored]) -> list[Result]:
 
 
 def matching(results: Sequence[Result]) -> int:
-    """Return how many of the results matched themselves: who is there for a neighbour does not count."""
+    """Return how many of the results matched themselves, without neighbours."""
     return sum(not result.scored.candidate.beside for result in results)
 
 

@@ -1,4 +1,4 @@
-"""What a search looks for: the words of a query, how much each says, and the terms that the index is asked for."""
+"""What a search looks for: the words of a query, their weights, and the terms that the index is asked for."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from itertools import pairwise
 
 from pond.sessions import terms
 
-_RARE, _COMMON = 0.02, 0.98  # of the sessions, at least and at most, are taken to hold a word
-_EVERYWHERE = 0.5  # of the sessions hold a word that tells little: candidates are found without it
-_LEAST = 2  # terms that are asked for, however common
-_MOST_WORDS, _MOST_TERMS = 32, 64  # a pasted page of text is sought by its rarest words
+_RARE, _COMMON = 0.02, 0.98  # a word counts as in at least and at most these shares of the sessions
+_EVERYWHERE = 0.5  # share of the sessions from which a word says little: candidates are found without it
+_LEAST = 2  # terms that are always used, however common
+_MOST_WORDS, _MOST_TERMS = 32, 64  # a pasted page of text is searched by its rarest words
 
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """Words to look for, each once and in order, with their weights; `terms` find candidates, else `others` do."""
+    """Words to look for, each once and in order, with their weights; `terms` find candidates, otherwise `others` do."""
 
     words: tuple[str, ...]
     weights: tuple[float, ...]
@@ -26,7 +26,7 @@ class Sought:
 
 
 def sought(text: str, common: Mapping[str, float]) -> Sought:
-    """Return what to look for; `common` is the share of sessions that hold a term, for those that many hold."""
+    """Return what to look for; `common` is the share of sessions that hold a term, for common terms."""
     typed = terms.words(text)
     words = _rarest(list(dict.fromkeys(typed)), common, _MOST_WORDS)
     found = dict.fromkeys([*_index_terms(text, typed), *_joined(typed)])
@@ -40,9 +40,9 @@ def sought(text: str, common: Mapping[str, float]) -> Sought:
 
 
 def _index_terms(text: str, typed: list[str]) -> list[str]:
-    """Return the terms of a query; single characters of a dense script only where one is all that was typed.
+    """Return the terms of a query; single characters of a dense script only if nothing else was typed.
 
-    A word that is long enough to be the end of a compound is looked for there, too: `Prüfung` in `Zugangsprüfung`.
+    A word that is long enough to be the end of a compound is looked for there too: `Prüfung` in `Zugangsprüfung`.
     """
     alone = {word for word in typed if len(word) == 1}
     found = [term for term in terms.terms(text).split() if len(term) > 1 or term.isascii() or term in alone]

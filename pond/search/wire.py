@@ -32,7 +32,7 @@ _SINGLE = (Key.AFTER, Key.BEFORE, Key.FAILED, Key.SUBAGENTS)
 
 
 def conditions_of(filters: SearchFilters) -> tuple[Condition, ...]:
-    """Return what the filters of a request ask for; raise UsageError, with its path, for what cannot be meant."""
+    """Return what the filters of a request ask for; raise UsageError, with its path, for an invalid one."""
     wanted = [*_conditions(filters, "$.filters"), *_conditions(filters.get("exclude", {}), "$.filters.exclude", True)]
     values.check_number(wanted)
     return tuple(wanted)
@@ -73,7 +73,7 @@ def _time(value: str, path: str) -> str:
 def filters_of(options: Mapping[Key, Sequence[str]], now: datetime) -> SearchFilters:
     """Return the values of options as filters of a request; raise UsageError, with the option, for a bad one.
 
-    Of options that are given again where only one value can hold, the last counts.
+    If an option that takes one value is repeated, the last one counts.
     """
     filters: dict[str, Any] = {}
     for key, typed in options.items():

@@ -1,11 +1,11 @@
-"""Base64 text as bytes and a spelling, from which the very same text comes back.
+"""Base64 text as bytes and a spelling, from which exactly the same text comes back.
 
-The law: where `read(text)` finds `(data, spelling)`, `write(data, spelling) == text`. It is proved for each text that
-is read, so a text that is spelled in a way unknown here is simply not taken.
+If `read(text)` finds `(data, spelling)`, then `write(data, spelling) == text`. This is proved for each text that is
+read, so a text with an unknown spelling is simply not accepted.
 
-What has no white space inside is taken if every character is a letter of base64: a hex dump or an endless identifier
-too. That costs nothing, since it comes back exactly, and nobody reads or searches 512 letters without a gap. What has
-white space inside could be words, so it must also look like encoded bytes.
+Text without white space inside is accepted if every character is a letter of base64, even a hex dump or an endless
+identifier. That costs nothing, because it comes back exactly, and nobody reads or searches 512 letters without a gap.
+Text with white space inside could be words, so it must also look like encoded bytes.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ _SAMPLE = 256
 _LETTERS_PER_WHITE = 16  # lines of base64 hold 60 and more; words hold five
 _MOST_GAPS = 64
 _COUNTED = 1 << 16  # letters at most, spread over the text
-_LEAST_UPPER = 0.2  # of the letters: in encoded bytes two fifths, in words and names far fewer
+_LEAST_UPPER = 0.2  # of the letters: two fifths in encoded bytes, far fewer in words and names
 
 
 class Spelling(TypedDict, total=False):
-    """Say in what a text differs from plain base64: standard alphabet, padded, on one line."""
+    """How a text differs from plain base64: standard alphabet, padded, on one line."""
 
-    head: str  # what stands before the letters: white space, `data:image/png;base64,`
-    tail: str  # the white space behind them
-    url: bool  # `-` and `_` stand for `+` and `/`
-    pad: int  # as many `=` are there, and not as many as the length calls for
-    last: str  # the last letter, where it holds bits that belong to no byte
-    lines: list[Json]  # letters in a line, and what ends it
-    gaps: list[list[Json]]  # other white space: after how many letters, and what
+    head: str  # before the letters: white space, `data:image/png;base64,`
+    tail: str  # the white space after them
+    url: bool  # `-` and `_` instead of `+` and `/`
+    pad: int  # the number of `=`, if it is not what the length requires
+    last: str  # the last letter, if it holds bits that belong to no byte
+    lines: list[Json]  # letters per line, and what ends it
+    gaps: list[list[Json]]  # other white space: after how many letters, and which
 
 
 def read(text: str) -> tuple[bytes, Spelling | None] | None:
-    """Return the bytes that `text` encodes and how it spells them (None for plainly), or None where it is no base64."""
+    """Return the bytes that `text` encodes and their spelling (None if plain), or None if it is not base64."""
     found = _HEAD.match(text)
     start = found.end() if found else 0
     if not _is_likely(text[start : start + _SAMPLE]):
@@ -70,7 +70,7 @@ def read(text: str) -> tuple[bytes, Spelling | None] | None:
 
 
 def write(data: bytes, spelling: Spelling | None) -> str:
-    """Return the text that `read` took apart."""
+    """Return the text that `read` decoded."""
     letters = b2a_base64(data, newline=False)
     if not spelling:
         return letters.decode("ascii")
@@ -84,7 +84,7 @@ def write(data: bytes, spelling: Spelling | None) -> str:
 
 
 def _is_likely(sample: str) -> bool:
-    """Tell quickly, from the first characters, that a text may be base64; ordinary text ends here."""
+    """Tell quickly, from the first characters, whether a text may be base64; ordinary text is rejected here."""
     if not sample or not sample.isascii():
         return False
     others = sample.encode("ascii").translate(None, _LETTERS)
@@ -92,7 +92,7 @@ def _is_likely(sample: str) -> bool:
 
 
 def _without_white(spaced: bytes) -> bytes | None:
-    """Return the letters alone (the same object where that is all there is), or None where they look like words."""
+    """Return the letters alone (the same object if there is nothing else), or None if they look like words."""
     if not any(white in spaced for white in (b"\n", b" ", b"\r", b"\t")):
         return spaced
     letters = spaced.translate(None, _WHITE)
@@ -101,14 +101,14 @@ def _without_white(spaced: bytes) -> bytes | None:
 
 
 def _looks_encoded(letters: bytes) -> bool:
-    """Tell bytes in base64 from lists of words, paths, hashes and constants: all kinds of letters, many upper-case."""
+    """Distinguish base64 from lists of words, paths, hashes and constants: all kinds of letters, many upper-case."""
     some = letters[:: len(letters) // _COUNTED + 1]
     upper, lower, digits = (len(some) - len(some.translate(None, kind)) for kind in (_UPPER, _LOWER, _DIGITS))
     return upper >= len(some) * _LEAST_UPPER and lower > 0 and digits > 0
 
 
 def _decode(letters: bytes, spelling: Spelling) -> bytes | None:
-    """Return the bytes, noting alphabet, padding and last letter; None where the letters are not base64."""
+    """Return the bytes, noting alphabet, padding and last letter; None if the letters are not base64."""
     if b"-" in letters or b"_" in letters:
         letters = letters.translate(_FROM_URL)  # a mixture of the alphabets fails the proof
         spelling["url"] = True

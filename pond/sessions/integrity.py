@@ -1,4 +1,4 @@
-"""Payloads are what their hashes name, or nobody gets them."""
+"""Payloads are what their hashes say, or they are refused."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pond.sessions.stored_text import from_stored
 
 
 def named_by(digest: str, data: bytes | None, session_id: str, part_id: str) -> bytes:
-    """Return a payload that is the one its hash names; raise SourceFault for another one, and for none.
+    """Return a payload that matches its hash; raise SourceFault for a wrong one, and for none.
 
-    Lance stores no checksums of what it stores: a byte that changed on disk is noticed here.
+    Lance stores no checksums: a byte that changed on disk is noticed here.
     """
     if data is not None and sha256(data).hexdigest() == digest:
         return data
@@ -25,7 +25,7 @@ def named_by(digest: str, data: bytes | None, session_id: str, part_id: str) -> 
 
 
 def check(parts: pa.RecordBatch) -> None:
-    """Raise SourceFault where a part of a whole batch holds a payload that is not the one its hash names."""
+    """Raise SourceFault if a part in a batch holds a payload that does not match its hash."""
     held = parts["data"].storage.field("data")
     names = (parts[name].to_pylist() for name in ("data_hash", "session_id", "id"))
     for data, digest, session_id, part_id in zip(held, *names, strict=True):

@@ -1,7 +1,7 @@
-"""What is known of a message beside its words, as labels to filter by: its turn's tools, files and failures.
+"""What is known about a message besides its words, as labels to filter by: its turn's tools, files and failures.
 
-A turn is a typed prompt and all that follows up to the next. A call's own message hardly ever has a text to search, so
-what the calls of a turn tell stands on each searched message of it.
+A turn is a typed prompt and everything up to the next one. A call's own message rarely has searchable text, so each
+searched message of a turn has the labels of all its calls.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pond.model.json_text import Json, JsonObject
 from pond.sessions.search_text import indexable
 
 FAILED = "failed"
-UNKNOWN = -1  # how many labels of a turn rows know that went out before: it cannot be said
+UNKNOWN = -1  # it cannot be said how many labels the rows that were already sent know
 _TOOL, _FILE, _HAS = "tool=", "file=", "has="
-# A turn may name thousands of files: what is beyond this is not filtered by, and a session's rows stay small.
+# A turn may name thousands of files: those beyond this limit cannot be filtered by, and a session's rows stay small.
 _MOST_TOOLS, _MOST_FILES = 64, 256  # labels
 _PIECES = 8  # trailing pieces of a path, each a label
 _LONGEST = 512  # characters of a path or of a tool's name
 
-# Names of arguments that hold a path, without case and joints: `filePath`, `file_path` and `file-path` are one.
+# Names of arguments that hold a path, without case and separators: `filePath`, `file_path` and `file-path` are one.
 _NAMES_A_PATH = frozenset(
     (
         "path", "paths", "file", "files", "filename", "filenames", "filepath", "filepaths", "notebookpath",
@@ -29,8 +29,8 @@ _NAMES_A_PATH = frozenset(
     )
 )  # fmt: skip
 _JOINTS = str.maketrans("", "", "_-")
-_DEEPEST = 3  # levels of arguments that are looked at: a list of edits, each with its path
-# The files of a patch, also where a script holds it as a quoted text.
+_DEEPEST = 3  # levels of arguments that are searched: a list of edits, each with its path
+# The files of a patch, also if a script holds it as a quoted text.
 _PATCHED = re.compile(r"\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\r\n]+?)(?=\\n(?:@@|\*\*\*|[-+ ])|[\r\n]|$)")
 _NO_PATH = re.compile(r"[\x00-\x1f]|^(?!file:)[a-z][a-z0-9+.-]+://", re.I)
 
@@ -41,7 +41,7 @@ def tool_label(name: str) -> str:
 
 
 def file_label(path: str) -> str:
-    """Return the label of turns that named this file: by its whole path, or by any last pieces of it."""
+    """Return the label of turns that named this file: by its full path, or by its last pieces."""
     return _FILE + _plain(path)
 
 
@@ -71,10 +71,10 @@ class Turn:
         self.labels: dict[str, None] = dict.fromkeys(label for label in labels if not label.startswith(_HAS))
         self._tools = sum(label.startswith(_TOOL) for label in self.labels)
         self._files = sum(label.startswith(_FILE) for label in self.labels)
-        self.known = known  # how many of them the rows know that are on their way already; None where there are none
+        self.known = known  # how many of them the rows know that were already sent; None if there are none
 
     def hear(self, part: JsonObject) -> None:
-        """Hear a part of one of its messages."""
+        """Add the labels of a part of one of its messages."""
         kind = part["type"]
         if kind == "tool_call":
             self._called(part)
@@ -103,7 +103,7 @@ class Turn:
 
 
 def paths(params: Json) -> Iterator[str]:
-    """Yield the paths that the arguments of a call name, as labels spell them."""
+    """Yield the paths in the arguments of a call, as labels spell them."""
     for text in _path_texts(params, "", _DEEPEST):
         if 0 < len(text) <= _LONGEST and _NO_PATH.search(text) is None and (plain := _plain(text)):
             yield plain
@@ -131,7 +131,7 @@ def _plain(path: str) -> str:
 
 
 def _pieces(path: str) -> Iterator[str]:
-    """Yield the name at the end of a path, then that with the folder it is in, and so on, and the whole path."""
+    """Yield the name at the end of a path, then with its folder, and so on, and the full path."""
     end = len(path)
     for _ in range(_PIECES):
         end = path.rfind("/", 0, end)

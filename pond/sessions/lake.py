@@ -1,4 +1,4 @@
-"""Which lake a request is about: the one place where settings and a namespace become a store."""
+"""Which lake a request is about: the one place that turns settings and a namespace into a store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def opened(settings: Settings, beside: Store | None = None) -> Store:
 
 
 def existing(settings: Settings) -> Store:
-    """Return the store of a lake to read from; raise Missing where there is none, and make nothing."""
+    """Return the store of a lake for reading; raise Missing if there is none, and create nothing."""
     store = opened(settings)
     store.handle(SESSIONS)
     return store

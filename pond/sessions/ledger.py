@@ -17,12 +17,12 @@ _NOTE = ("id", "value")
 
 
 def notes(store: Store, kind: str) -> dict[str, JsonObject]:
-    """Return all notes of a kind, by what they are about."""
+    """Return all notes of a kind, by subject."""
     return _by_id(read.rows(store, LEDGER, _NOTE, predicate.equals("kind", kind)))
 
 
 def notes_at(ledger: read.Pinned, kind: str) -> dict[str, JsonObject]:
-    """Return all notes of a kind as they were at one version."""
+    """Return all notes of a kind at one version."""
     return _by_id(ledger.rows(_NOTE, predicate.equals("kind", kind)))
 
 
@@ -32,13 +32,13 @@ def _by_id(rows: pa.Table) -> dict[str, JsonObject]:
 
 
 def note(store: Store, kind: str, values: Mapping[str, JsonObject]) -> None:
-    """Write notes, each in place of the one before it."""
+    """Write notes, each replacing the previous one."""
     rows = [{"kind": kind, "id": to_stored(id), "value": encode(value)} for id, value in values.items()]
     write.replace(store, LEDGER, pa.Table.from_pylist(rows, schema=LEDGER.schema))
 
 
 def forget(store: Store, kind: str, ids: Iterable[str]) -> None:
-    """Take notes back."""
+    """Remove notes."""
     wanted = [to_stored(id) for id in ids]
     if wanted:
         write.erase(store, LEDGER, f"{predicate.equals('kind', kind)} AND {predicate.one_of('id', wanted)}")

@@ -20,8 +20,8 @@ from pond.substrate.table import Table
 
 _FIRST_PAGE, _LEAST_PAGE, _PAGE = 128, 8, 4000  # messages in memory at a time, as many as
 _PAGE_BYTES = 16 << 20  # allow
-_NEIGHBOURS, _REMEMBERED = 32, 4  # records that are read again together, and how often that is kept
-_AT_ONCE = 500  # ids in one question
+_NEIGHBOURS, _REMEMBERED = 32, 4  # records that are read again together, and how many such pages are kept
+_AT_ONCE = 500  # ids in one query
 _GOES_ON = f'"{WITH}":true'
 _SESSION = (
     "id", "parent_session_id", "parent_message_id", "source_agent", "created_at", "created_at_text", "project",
@@ -35,13 +35,13 @@ _PART = (
 
 
 def session(store: Store, session_id: str) -> JsonObject | None:
-    """Return the canonical session row, or None where it is not stored."""
+    """Return the canonical session row, or None if it is not stored."""
     found = sessions(store, predicate.equals("id", stored_id(session_id)))
     return found[0] if found else None
 
 
 def sessions(store: Store, where: str | None) -> list[JsonObject]:
-    """Return the canonical rows of the sessions that fit."""
+    """Return the canonical rows of the matching sessions."""
     table = read.rows(store, SESSIONS, _SESSION, where)
     return [_session_event(row) for row in with_micros(table, "created_at")]
 
@@ -60,7 +60,7 @@ def children(store: Store, session_id: str) -> list[JsonObject]:
 
 
 def descendants(store: Store, session_ids: Iterable[str]) -> list[JsonObject]:
-    """Return the children of these sessions, then theirs, and so on, without any of these; each once."""
+    """Return the children of these sessions, then theirs, and so on, without these themselves; each once."""
     met = set(session_ids)
     found: list[JsonObject] = []
     parents = sorted(met)
@@ -79,7 +79,7 @@ def _children(store: Store, session_ids: list[str]) -> Iterator[JsonObject]:
 
 
 def groups(store: Store, session_id: str) -> Iterator[list[JsonObject]]:
-    """Yield the events of each source record of a session, in the order of its log; a page is in memory at a time."""
+    """Yield the events of each source record of a session, in the order of its log, one page in memory at a time."""
     here = predicate.equals("session_id", stored_id(session_id))
     positions = sorted(read.rows(store, MESSAGES, ["position"], here)["position"].to_pylist())
     start, count = 0, _FIRST_PAGE
@@ -88,13 +88,13 @@ def groups(store: Store, session_id: str) -> Iterator[list[JsonObject]]:
         within = f"position >= {positions[start]} AND position < {positions[end - 1] + 1}"
         page = Page(store, session_id, predicate.all_of(here, within))
         yield from (make() for make in page.records.values())
-        # Records of one session are alike: the next page holds as many as would have been about right for this one.
+        # Records of one session are similar: this page decides the size of the next.
         count = max(_LEAST_PAGE, min((end - start) * _PAGE_BYTES // (page.size + 1), count * 8, _PAGE))
         start = end
 
 
 def _page_end(positions: list[int], start: int, count: int) -> int:
-    """Return where a page of about `count` messages ends; the messages of one record never part."""
+    """Return where a page of about `count` messages ends; the messages of one record stay together."""
     end = min(start + count, len(positions))
     while end < len(positions) and positions[end] // SLOT == positions[end - 1] // SLOT and positions[end] < LAST:
         end += 1
@@ -104,7 +104,7 @@ def _page_end(positions: list[int], start: int, count: int) -> int:
 
 
 class Page:
-    """The records that fit a filter: how to make the events of each, by the stored id of its first message."""
+    """The records that match a filter: how to make the events of each, by the stored id of its first message."""
 
     def __init__(self, store: Store, session_id: str, where: str | None) -> None:
         self._store, self._session_id = store, session_id
@@ -134,7 +134,7 @@ class Page:
 
 
 def _records(messages: list[JsonObject]) -> Iterator[list[JsonObject]]:
-    """Yield the messages of each record: one begins with every message that does not go on with another."""
+    """Yield the messages of each record: every message that does not continue another begins one."""
     for _, rows in groupby(messages, key=lambda row: _slot(row["position"])):
         records: list[list[JsonObject]] = []
         for row in rows:
@@ -150,13 +150,13 @@ def _slot(position: int) -> int:
 
 
 def _owner(row: JsonObject, records: list[list[JsonObject]]) -> list[JsonObject]:
-    """Return the record that a message goes on with: two sources of a session may have filled the same place."""
+    """Return the record that a message continues: two sources of a session may have filled the same place."""
     named = [record for record in records if row["id"].startswith(record[0]["id"])]
     return max(named or records[-1:], key=lambda record: len(record[0]["id"]))
 
 
 def _goes_on(row: JsonObject) -> bool:
-    # Looked for in the text first: few do, and decoding takes longer.
+    # The text is searched first: few match, and decoding takes longer.
     return _GOES_ON in row["options"] and continues_record({"options": decode_stored(row["options"])})
 
 
@@ -172,7 +172,7 @@ def first_messages(store: Store, session_ids: Sequence[str]) -> dict[str, list[J
 
 
 def opening(store: Store, session_id: str) -> list[JsonObject] | None:
-    """Return the events of a session's first record, or None where it has none."""
+    """Return the events of a session's first record, or None if it has none."""
     here = predicate.equals("session_id", stored_id(session_id))
     first = read.rows(store, MESSAGES, ["position"], here, order=["position"], limit=1)["position"].to_pylist()
     if not first:
@@ -181,10 +181,10 @@ def opening(store: Store, session_id: str) -> list[JsonObject] | None:
 
 
 class EarlierRecords:
-    """Gives a session's records again, by the id of the first message; raises KeyError for one that is not there.
+    """Returns a session's records again, by the id of the first message; raises KeyError for an unknown one.
 
-    Who asks for one asks for its neighbours next (a branch is walked, a copied beginning repeated), so they are read
-    together.
+    A caller that asks for one asks for its neighbours next (a branch is walked, a copied beginning repeated), so they
+    are read together.
     """
 
     def __init__(self, store: Store, session_id: str) -> None:
@@ -196,7 +196,7 @@ class EarlierRecords:
         page = next((page for page in self._read if wanted in page.records), None)
         if page is None:
             self._read.appendleft(page := self._near(wanted))
-        return page.records[wanted]()  # made anew: whoever gets events may change them
+        return page.records[wanted]()  # made again: the caller may change events
 
     def _near(self, wanted: str) -> Page:
         here = predicate.equals("session_id", stored_id(self._session_id))
@@ -208,7 +208,7 @@ class EarlierRecords:
 
 
 def _records_at(here: str, position: int, count: int) -> str | None:
-    """Return a filter for the record at a position and the others of its `count` places; a file stands alone."""
+    """Return a filter for the record at a position and the others of its `count` places; a file is on its own."""
     if position >= LAST:
         return predicate.all_of(here, f"position = {position}")
     span = count * SLOT
@@ -217,9 +217,9 @@ def _records_at(here: str, position: int, count: int) -> str | None:
 
 
 def _payloads(store: Store, session_id: str, rows: list[JsonObject]) -> list[bytes]:
-    """Return the payload of each row; one that stands in the session more than once is stored with the first.
+    """Return the payload of each row; one that occurs more than once in the session is stored with the first.
 
-    Raise SourceFault where one is not what its hash names.
+    Raise SourceFault if one does not match its hash.
     """
     holders = {row["data_hash"]: row[read.ROW] for row in rows if row["data_size"] is not None}
     elsewhere = sorted({row["data_hash"] for row in rows} - holders.keys())
@@ -236,7 +236,7 @@ def _payloads(store: Store, session_id: str, rows: list[JsonObject]) -> list[byt
 
 
 def _events(session_id: str, rows: list[JsonObject], parts: dict[str, list[JsonObject]]) -> list[JsonObject]:
-    """Return the events of one record: each message followed by its parts, payloads where they belong."""
+    """Return the events of one record: each message followed by its parts, with payloads in place."""
     events: list[JsonObject] = []
     texts: dict[tuple[int, int], str] = {}
     waiting: list[tuple[JsonObject, list[Json]]] = []
@@ -291,7 +291,7 @@ def _part_event(session_id: str, message_id: str, row: JsonObject) -> tuple[Json
 
 
 def fill_time(event: JsonObject, name: str, row: JsonObject) -> None:
-    """Fill in a time, in its own spelling; an absent one stays absent."""
+    """Fill in a time in its own spelling; an absent one stays absent."""
     if row[f"{name}_text"] is not None:
         event[name] = from_stored(row[f"{name}_text"])
     elif row[name] is not None:
@@ -299,7 +299,7 @@ def fill_time(event: JsonObject, name: str, row: JsonObject) -> None:
 
 
 def with_micros(table: Json, column: str) -> list[JsonObject]:
-    """Return the rows with a time as its microseconds: Python's own type for it is slow to make."""
+    """Return the rows with a time in microseconds: Python's own type for it is slow to make."""
     index = table.schema.get_field_index(column)
     rows: list[JsonObject] = table.set_column(index, column, table[column].cast("int64")).to_pylist()
     return rows

@@ -1,4 +1,4 @@
-"""The messages of a session a page at a time: a huge session is never read to show a little of it."""
+"""The messages of a session a page at a time: showing a little of a huge session never reads all of it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from pond.substrate.store import Store
 
 
 def positions(store: Store, session_id: str, also: str | None = None) -> pa.Table:
-    """Return `id` and `position` of the messages of a session that fit, ids as stored, in the order of its log."""
+    """Return `id` and `position` of the matching messages of a session, ids as stored, in the order of its log."""
     where = predicate.all_of(predicate.equals("session_id", stored_id(session_id)), also)
     found = read.rows(store, MESSAGES, ["id", "position"], where)
     return found.sort_by([("position", "ascending"), ("id", "ascending")])
 
 
 def messages(store: Store, session_id: str, wanted: pa.Table) -> list[JsonObject]:
-    """Return the messages that stand at some of a session's `positions`, each with its parts as `content`, in order.
+    """Return the messages at some of a session's `positions`, each with its parts as `content`, in order.
 
-    Whole records are read, since what one of their messages says may be packed with a part of another.
+    Whole records are read, because the content of one message may be packed with a part of another.
     """
     ends = pc.min_max(wanted["position"]).as_py()
     first, last = _start_of_record(ends["min"]), _end_of_record(ends["max"])
@@ -47,7 +47,7 @@ def _end_of_record(position: int) -> int:
 
 
 def _nested(events: Iterable[JsonObject]) -> Iterator[JsonObject]:
-    """Yield each message with its parts inside it; a system message has a text for its content, and no parts."""
+    """Yield each message with its parts inside it; a system message has a text as content, and no parts."""
     message: JsonObject | None = None
     for event in events:
         if event["kind"] == "part":

@@ -1,7 +1,7 @@
 """Base64 payloads leave the JSON of a row, as bytes, and come back exactly.
 
-A *location* says where a payload stood and what to put there again: `[path, length, spelling]`, the path a list of keys
-and indexes, the length in bytes; locations stand in the order of their bytes. Locations are JSON themselves.
+A *location* says where a payload was and what to put there again: `[path, length, spelling]`, the path a list of keys
+and indexes, the length in bytes; locations are in the order of their bytes. Locations are JSON themselves.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Location: TypeAlias = list[Json]
 
 
 class Packed(NamedTuple):
-    """A value whose payloads are the empty string, their bytes one after another, and where they belong."""
+    """A value with empty strings for its payloads, their bytes one after another, and where they belong."""
 
     value: Json
     data: bytes
@@ -26,7 +26,7 @@ class Packed(NamedTuple):
 
 
 def pack(value: Json) -> Packed | None:
-    """Take every payload out of a copy of `value`; None where there is none."""
+    """Take every payload out of a copy of `value`; None if there is none."""
     locations: list[Location] = []
     emptied = _take_out(value, base64_text.read, locations)
     if not locations:
@@ -36,7 +36,7 @@ def pack(value: Json) -> Packed | None:
 
 
 def unpack(value: Json, data: bytes, locations: list[Location]) -> Json:
-    """Put the payloads back: `unpack(*pack(value))` equals `value`. Fills `value` itself."""
+    """Put the payloads back: `unpack(*pack(value))` equals `value`. Changes `value` itself."""
     start = 0
     for path, length, spelling in locations:
         value = _put(value, path, base64_text.write(data[start : start + length], spelling))
@@ -45,7 +45,7 @@ def unpack(value: Json, data: bytes, locations: list[Location]) -> Json:
 
 
 def texts_at(value: Json, locations: list[Location]) -> list[str]:
-    """Return the payloads of a whole value, as text: of the one that was packed, or of the one that was unpacked."""
+    """Return the payloads of a whole value, as text: before packing or after unpacking."""
     return [_at(value, location[0]) for location in locations]
 
 
@@ -53,7 +53,7 @@ def texts_at(value: Json, locations: list[Location]) -> list[str]:
 
 
 def pack_known(value: Json, known: Mapping[str, tuple[int, int]]) -> tuple[Json, list[Location]] | None:
-    """Take every text out of a copy of `value` that is packed elsewhere; None where there is none.
+    """Take every text out of a copy of `value` that is packed elsewhere; None if there is none.
 
     `known` says where a text is packed: the number of the Part, and of the payload within it. The location of such a
     text is `[path, part, payload]`. Clients repeat a payload beside the content that the model sees.
@@ -64,7 +64,7 @@ def pack_known(value: Json, known: Mapping[str, tuple[int, int]]) -> tuple[Json,
 
 
 def unpack_known(value: Json, locations: list[Location], texts: Mapping[tuple[int, int], str]) -> Json:
-    """Put the texts back that `pack_known` took out, given what each part and payload was. Fills `value` itself."""
+    """Put back the texts that `pack_known` took out, given each part and payload. Changes `value` itself."""
     for path, part, payload in locations:
         value = _put(value, path, texts[part, payload])
     return value
@@ -74,9 +74,10 @@ def unpack_known(value: Json, locations: list[Location], texts: Mapping[tuple[in
 
 
 def _take_out(value: Json, take: Callable[[str], tuple[Json, Json] | None], locations: list[Location]) -> Json:
-    """Return `value` with an empty string for each long text that `take` accepts; `value` itself where it takes none.
+    """Return `value` with an empty string for each long text that `take` accepts; `value` itself if there is none.
 
-    A location is the path and what `take` gave. Keys are noted only on the way back from a find: most values hold none.
+    A location is the path and what `take` returned. Keys are noted only on the way back from a find: most values hold
+    none.
     """
     kind = type(value)
     if kind is str:

@@ -1,4 +1,4 @@
-"""How common a term is: the share of sessions that hold it, as far as a sample tells. Ranking weighs words by it."""
+"""How common a term is: the share of sessions that hold it, estimated from a sample. Ranking uses it as a weight."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from pond.sessions.terms import RULES
 from pond.substrate import predicate, read
 from pond.substrate.store import Store
 
-RARITY = "rarity"  # the kind of the note, and its name: there is one
+RARITY = "rarity"  # the kind of the note, and its name: there is only one
 _SAMPLE = 1500  # sessions
-_BYTES = 4 << 20  # of terms, after which no more sessions are asked: to count more costs an ingest more than it tells
-_AT_ONCE = 100  # sessions in one question
-_COMMON = 0.02  # of the sessions: what fewer hold is rare, and not noted
+_BYTES = 4 << 20  # bytes of terms, after which no more sessions are read: more would cost an ingest more than it gains
+_AT_ONCE = 100  # sessions in one query
+_COMMON = 0.02  # share of the sessions: rarer terms are not noted
 _MOST = 50_000  # terms that are noted: in a lake of few sessions every term is common
 # What the ledger says, with its version, for each store: reading it takes as long as a search for one word.
 _READ: WeakKeyDictionary[Store, tuple[int, Mapping[str, float]]] = WeakKeyDictionary()
-_DRIFT = 0.2  # of the sessions may come or go before the sample is drawn anew
+_DRIFT = 0.2  # share of the sessions that may come or go before a new sample
 
 
 def of(store: Store, pinned: read.Pinned) -> Mapping[str, float]:
-    """Return the share of sessions that hold a term, for each common one, as this version of the ledger has it.
+    """Return the share of sessions that hold a term, for each common one, from this version of the ledger.
 
-    Empty where nobody has counted yet.
+    Empty if nothing was counted yet.
     """
     known = _READ.get(store)
     if known is None or known[0] != pinned.version:
@@ -44,7 +44,7 @@ def _shares(note: JsonObject | None) -> Mapping[str, float]:
 
 
 def renew(store: Store) -> bool:
-    """Count anew where that was never done, or by other rules, or of far fewer or far more sessions; tell whether."""
+    """Count again if it was never done, or by other rules, or for a very different number of sessions; tell whether."""
     sessions = read.count(store, SESSIONS)
     note = ledger.notes(store, RARITY).get(RARITY)
     if not sessions:
@@ -57,7 +57,7 @@ def renew(store: Store) -> bool:
 
 
 def forget(store: Store) -> None:
-    """Take the note back: it may hold words of sessions that are erased."""
+    """Remove the note: it may hold words of erased sessions."""
     if ledger.notes(store, RARITY):
         ledger.forget(store, RARITY, [RARITY])
 
@@ -80,7 +80,7 @@ def _counted(store: Store, sessions: int) -> JsonObject:
 
 
 def _drawn(store: Store) -> list[str]:
-    """Return the sessions of the sample: the same ones for the same lake, whatever the order they came in."""
+    """Return the sessions of the sample: the same ones for the same lake, in whatever order they came."""
     ids = read.rows(store, SESSIONS, ["id"])["id"].to_pylist()
     return sorted(ids, key=lambda id: sha256(id.encode()).digest())[:_SAMPLE]
 

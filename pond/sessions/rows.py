@@ -1,4 +1,4 @@
-"""Canonical events -> rows. Nothing here knows where rows are stored: it runs in the processes that read."""
+"""Canonical events -> rows. Nothing here knows where rows are stored: it runs in the reading processes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pond.sessions.search_text import indexable, search_text
 from pond.sessions.stored_text import from_micros, to_micros, to_stored
 from pond.sessions.terms import RULES, terms
 
-SLOT = 1 << 24  # places of one source record: the messages it becomes have the first half of them,
-OWN = SLOT // 2  # and what pond adds after it the other
-LAST = 1 << 62  # where stands what is in other files than the session's: after every record there may ever be
+SLOT = 1 << 24  # places of one source record: its messages use the first half of them,
+OWN = SLOT // 2  # and pond's own additions the other
+LAST = 1 << 62  # the place of content in other files than the session's: after every possible record
 
 _TIME = pa.timestamp("us", "UTC")
-# The columns as readers send them: those of the tables, less what is filled in later.
+# The columns as readers send them: those of the tables, without what is filled in later.
 MESSAGE = pa.schema(
     [
         ("session_id", pa.string()), ("id", pa.string()), ("position", pa.int64()), ("timestamp", _TIME),
@@ -45,17 +45,17 @@ _OWN = frozenset(("kind", "id", "session_id", "message_id", "type", "provenance"
 _MAY_HOLD_PAYLOADS = ("file", "tool_result")
 _PLAIN = len("2026-01-02T03:04:05.678Z")
 _NOTHING = encode({})
-_BESIDE = ("beside", "listed")  # labels of what stands in other files than the session's own
-_WAITING = 8  # times what is a chunk: so long the rows of a turn wait for its end
+_BESIDE = ("beside", "listed")  # labels of content in other files than the session's own
+_WAITING = 8  # times the size of a chunk: the rows of a turn wait this long for its end
 _LONGEST_KIND = 200
-STALE = 0  # in place of the rules: what is derived of a message, or of others of its turn, has to be derived anew
+STALE = 0  # instead of the rules: what is derived for a message, or others of its turn, must be derived again
 
 Titler = Callable[[JsonObject], str | None]
 AgentReader = Callable[[list[JsonObject]], str | None]
 
 
 class Before(NamedTuple):
-    """What the rows of a session that are stored already say of those to come."""
+    """What the stored rows of a session say about those to come."""
 
     agent: str | None
     turn: Turn
@@ -76,7 +76,7 @@ def session_row(event: JsonObject, ingested_at: int) -> JsonObject:
 
 
 def without_own(part: JsonObject) -> JsonObject:
-    """Return the fields of a part that its type has and other types have not: among them, payloads may stand."""
+    """Return the fields of a part that only its type has: they may hold payloads."""
     return {name: value for name, value in part.items() if name not in _OWN}
 
 
@@ -85,21 +85,21 @@ def _stored(text: str | None) -> str | None:
 
 
 def _time(text: str | None) -> tuple[int | None, str | None]:
-    """Return the instant, and the text where the instant alone would be printed otherwise."""
+    """Return the time, and the text if the time alone would be printed differently."""
     if text is None:
         return None, None
     micros = to_micros(text)
     if micros is None:
         return None, to_stored(text)
-    # Milliseconds in UTC are printed as they came; that is nearly every time there is.
+    # Times with milliseconds in UTC are printed as they came; that is nearly all of them.
     plain = len(text) == _PLAIN and text[10] == "T" and text[19] == "." and text[-1] == "Z"
     return micros, None if plain or from_micros(micros) == text else to_stored(text)
 
 
 class Positions:
-    """Where the records of a session belong: where their log had them, or one after the other.
+    """Where the records of a session belong: at their place in the log, or one after the other.
 
-    `records` and `beside` say how many there are already: of its own log, and in files beside it.
+    `records` and `beside` say how many there already are: in its own log, and in files beside it.
     """
 
     def __init__(self, records: int = 0, beside: int = 0) -> None:
@@ -122,8 +122,8 @@ class Positions:
 class Rows:
     """Collects the rows of one session's messages and parts.
 
-    The rows of a turn go out when it has ended, or is too long to wait for: its labels are then known. `agent_of` is
-    asked with the first record; `before` answers in its place where a session goes on from a stored record.
+    The rows of a turn are sent when it has ended, or is too long to wait for: then its labels are known. `agent_of` is
+    called with the first record; `before` replaces it if a session continues after a stored record.
     """
 
     def __init__(
@@ -138,31 +138,31 @@ class Rows:
         self._session_id, self._agent = to_stored(session["id"]), to_stored(session["source_agent"])
         self._project = to_stored(session["project"])
         self._positions, self._title_of = Positions(), title_of
-        self._first = after * SLOT  # so many records are stored already, whatever ids they have there
+        self._first = after * SLOT  # this many records are already stored, whatever ids they have there
         self._taken = taken  # the ids that they have there
         self._hashes: set[str] = set()  # payloads of this session that have a row
         self._agent_of = agent_of if before is None else None
         before = before or Before(None, Turn())
         self.agent: str | None = before.agent  # the kind, where it is a subagent's
         self._turn = before.turn
-        self._last, self._astray = 0, False  # the highest position so far; a record came out of its log's order
+        self._last, self._astray = 0, False  # the highest position so far; whether a record was out of order
         self._messages: list[tuple[Json, ...]] = []
         self._parts: list[tuple[Json, ...]] = []
-        self._turns: list[tuple[Turn, list[str] | None]] = []  # of each message, with labels of its own where searched
+        self._turns: list[tuple[Turn, list[str] | None]] = []  # turn, and own labels if searched
         self.size = 0  # bytes of text and payloads, roughly
-        self._ended = (0, 0, 0)  # messages, parts and bytes of the turns before the one in hand
+        self._ended = (0, 0, 0)  # messages, parts and bytes of the turns before the current one
 
     def know_payloads(self, hashes: set[str]) -> None:
-        """Hear which payloads of the session are stored already: they are not stored a second time."""
+        """Note which payloads of the session are already stored: they are not stored a second time."""
         self._hashes |= hashes
 
     def __len__(self) -> int:
         return len(self._messages) + len(self._parts)
 
     def take(self, group: list[JsonObject], at: int | None = None) -> None:
-        """Take the events of one source record: its messages, each followed by its parts; `at` says where it is."""
+        """Take the events of one source record: its messages, each followed by its parts; `at` is its place."""
         position = self._positions.of(group[0]) if at is None else at
-        if position < LAST and position % SLOT >= OWN:  # pond's own: its id alone says whether it is stored already
+        if position < LAST and position % SLOT >= OWN:  # pond's own: its id alone says whether it is already stored
             self._message(group[0], [], position, {}, 0)
             return
         if self._agent_of is not None:
@@ -174,7 +174,7 @@ class Rows:
             self._astray, self._turn.known = True, UNKNOWN
         elif position < LAST:
             self._last = position
-        if self._taken and position < LAST:  # the ids of files beside a session say what they hold
+        if self._taken and position < LAST:  # the ids of files beside a session depend on their content
             group = _apart(group, self._taken)
         known: dict[str, tuple[int, int]] = {}
         parts: list[JsonObject] = []
@@ -191,11 +191,11 @@ class Rows:
             head = event
 
     def take_part(self, part: JsonObject, position: int, ordinal: int) -> None:
-        """Take a part of a message that is stored already, at its position; so many parts of it come before."""
+        """Take a part of a message that is already stored, at its position; this many parts come before it."""
         self._part(part, to_stored(part["message_id"]), ordinal, position, {}, 0)
 
     def _hear_stored(self, group: list[JsonObject]) -> None:
-        """Hear a record whose rows are stored already: the turn that it belongs to may go on."""
+        """Note a record whose rows are already stored: its turn may continue."""
         for event in group:
             if event["kind"] == "message":
                 parts = [part for part in group if part["kind"] == "part" and part["message_id"] == event["id"]]
@@ -206,7 +206,7 @@ class Rows:
         self._turn.known = len(self._turn.labels)
 
     def _turn_of(self, role: str, searched: str | None, position: int) -> Turn:
-        """Return the turn of a message: what stands in another file is in none, and a typed prompt begins one."""
+        """Return the turn of a message: content of another file is in none, and a typed prompt begins one."""
         if position >= LAST:
             return Turn()
         if role == "user" and searched is not None:
@@ -265,7 +265,7 @@ class Rows:
         self.size += len(fields) + (size or 0) + 200
 
     def _payload(self, packed: Packed) -> tuple[str, int | None, bytes | None]:
-        """Return the payload's hash, and its bytes where no row of the session has them yet."""
+        """Return the payload's hash, and its bytes if no row of the session has them yet."""
         digest = sha256(packed.data).hexdigest()
         if digest in self._hashes:
             return digest, None, None
@@ -273,24 +273,24 @@ class Rows:
         return digest, len(packed.data), packed.data
 
     def due(self, rows: int, size: int) -> bool:
-        """Tell whether so many rows or bytes of ended turns have gathered, or far more of the turn in hand."""
+        """Tell whether enough rows or bytes of ended turns have collected, or far more of the current turn."""
         messages, parts, ended = self._ended
         if messages + parts >= rows or ended >= size:
             return True
         return len(self) >= _WAITING * rows or self.size >= _WAITING * size
 
     def cut(self) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        """Return the rows of ended turns; where there are none, what there is of the one in hand."""
+        """Return the rows of ended turns; if there are none, those of the current one."""
         messages, parts, size = self._ended
         if messages:
             made = self._out(messages, parts)
             self.size, self._ended = self.size - size, (0, 0, 0)
             return made
-        self._turn.known = UNKNOWN  # what is yet to come may label these, too
+        self._turn.known = UNKNOWN  # later records may label these too
         return self.flush()
 
     def flush(self) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        """Return the messages and the parts taken since the last time: there are no more for now."""
+        """Return the messages and parts since the last time: there are no more for now."""
         made = self._out(len(self._messages), len(self._parts))
         self.size, self._ended = 0, (0, 0, 0)
         return made
@@ -309,15 +309,15 @@ class Rows:
 
 
 def _rules(turn: Turn) -> int:
-    """Return the rules that a row is derived by; STALE where rows that went out before it lack a label of its turn."""
+    """Return the rules by which a row is derived; STALE if earlier sent rows lack a label of its turn."""
     return STALE if turn.known is not None and len(turn.labels) != turn.known else RULES
 
 
 def _apart(group: list[JsonObject], taken: frozenset[str]) -> list[JsonObject]:
     """Return the events of a record with ids that no stored message has.
 
-    An id that is made from a record's text counts how often that came. A copy that spells an equal record otherwise
-    counts differently, and would give a new record the id of a stored one.
+    An id made from a record's text counts its occurrences. A copy that spells an equal record differently counts
+    differently, and would give a new record the id of a stored one.
     """
     names: dict[str, str] = {}
     for event in group:

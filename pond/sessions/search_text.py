@@ -13,10 +13,10 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def search_text(message: JsonObject, parts: Iterable[JsonObject]) -> str | None:
-    """Return what person and model said in a message, its parts in order; None where there is nothing to see.
+    """Return what a person or a model said in a message, its parts in order; None if there is nothing to see.
 
-    What the harness put there is not searched (model-part-provenance), nor are reasoning, tool calls and results; nor
-    is a prompt that an earlier message says.
+    What the harness put there is not searched (model-part-provenance), nor are reasoning, tool calls and results, nor a
+    repeated prompt.
     """
     role = message["role"]
     if role == "system" or role == "tool" or (role == "user" and says_again(message["options"])):
@@ -31,7 +31,7 @@ def search_text(message: JsonObject, parts: Iterable[JsonObject]) -> str | None:
 
 
 def indexable(text: str) -> str:
-    """Return `text` as an index can hold it: derived text, so what cannot be stored is replaced, not escaped."""
+    """Return `text` as an index can hold it: it is derived, so what cannot be stored is replaced, not escaped."""
     if "\0" in text:
         text = text.replace("\0", " ")
     if text.isascii():

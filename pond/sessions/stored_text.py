@@ -12,10 +12,10 @@ _ESCAPED = "\x01"
 
 
 def to_stored(text: str) -> str:
-    """Return a text that UTF-8 can hold, another for each other text; nearly always `text` itself.
+    """Return a text that UTF-8 can hold, different for each text; nearly always `text` itself.
 
-    Half a surrogate pair is what JSON can say and UTF-8 cannot. Python's escapes spell it, and not JSON's: those
-    cannot tell two halves side by side from the character they would make together.
+    JSON can spell half a surrogate pair, and UTF-8 cannot. It is written with Python's escapes, not JSON's: those
+    cannot tell two adjacent halves from the character they would form.
     """
     if text[:1] != _ESCAPED:
         if text.isascii():
@@ -29,12 +29,12 @@ def to_stored(text: str) -> str:
 
 
 def from_stored(text: str) -> str:
-    """Return the text that `to_stored` was given."""
+    """Return the text that was passed to `to_stored`."""
     return text[1:].encode("ascii").decode("unicode_escape") if text[:1] == _ESCAPED else text
 
 
 def stored_beginnings(text: str) -> tuple[str, str]:
-    """Return how a stored text begins that begins with `text`: as it stands, or as the escapes spell it."""
+    """Return the stored prefixes for texts that begin with `text`: unchanged, or with escapes."""
     return to_stored(text), _ESCAPED + text.encode("unicode_escape").decode("ascii")
 
 
@@ -44,7 +44,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _SEPARATORS = slice(4, 20, 3)
 _CANONICAL = (24, 27)  # characters
-# What is finer than a microsecond has another digit than zero in the seventh place or later.
+# A time finer than a microsecond has a digit other than zero in the seventh place or later.
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,6}0*)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _SECONDS = [f"{second:02}." for second in range(60)]
 _MILLISECONDS = [f"{millisecond:03}Z" for millisecond in range(1000)]
@@ -52,7 +52,7 @@ _parse = datetime.fromisoformat
 
 
 def to_micros(text: str) -> int | None:
-    """Return the microseconds from 1970 to an RFC 3339 time; None where it is no such time, or finer than those."""
+    """Return the microseconds from 1970 to an RFC 3339 time; None if it is not one, or is finer than that."""
     try:
         if text[_SEPARATORS] == "--T::." and text[-1] == "Z" and len(text) in _CANONICAL:
             return (_parse(text) - _EPOCH) // _MICROSECOND
@@ -62,7 +62,7 @@ def to_micros(text: str) -> int | None:
 
 
 def from_micros(micros: int) -> str:
-    """Return the canonical spelling of an instant: UTC, milliseconds, or microseconds where they are not zero."""
+    """Return the canonical spelling of a time: UTC, milliseconds, or microseconds if they are not zero."""
     minute, rest = divmod(micros, 60_000_000)
     milliseconds, finer = divmod(rest, 1000)
     if finer:

@@ -1,4 +1,4 @@
-"""Messages in short: their conversational text, and of each part what it is and how large, read without its payload."""
+"""Messages in short: their conversational text, and each part's kind and size, read without its payload."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pond.sessions.tables import MESSAGES, PARTS
 from pond.substrate import predicate, read
 from pond.substrate.store import Store
 
-CONVERSATION = "search_text IS NOT NULL"  # a message in which person or model said something
+CONVERSATION = "search_text IS NOT NULL"  # a message in which a person or a model said something
 TOLD = f"(position < {LAST} AND position % {SLOT} >= {OWN})"  # a message in which pond tells the model something
 _MESSAGE = ("id", "position", "timestamp", "timestamp_text", "role", "content", "search_text")
 _PART = ("message_id", "id", "ordinal", "type", "provenance", "variant_data", "payloads")
@@ -29,7 +29,7 @@ def summaries(store: Store, session_id: str, wanted: pa.Table, *, injected: bool
     ids = wanted["id"].to_pylist()
     if not ids:
         return []
-    # By position first: of rows that lie elsewhere in the session no id is looked at, and nothing else of them read.
+    # By position first: nothing of the session's other rows is read.
     ends = pc.min_max(wanted["position"]).as_py()
     here = predicate.all_of(
         predicate.equals("session_id", stored_id(session_id)),
@@ -63,7 +63,7 @@ def _may_say_again(row: JsonObject, parts: list[JsonObject]) -> bool:
 
 
 def _said_again(store: Store, here: str | None, ids: list[str]) -> set[str]:
-    """Return which of some messages only say a prompt that an earlier one says."""
+    """Return which of some messages only repeat a prompt of an earlier one."""
     if not ids:
         return set()
     where = predicate.all_of(here, predicate.equals("role", "user"), predicate.one_of("id", ids))
@@ -108,5 +108,5 @@ def _file_bytes(data: str) -> int:
     return _bytes(data) if encoded is None else len(encoded[0])
 
 
-# How the content that stands in the row itself is measured: a text's bytes or those of a value's JSON; a file's.
+# How content in the row itself is measured: a text's bytes, those of a value's JSON, or a file's.
 _SIZES: dict[str, Callable[[Json], int]] = {"size": _bytes, "bytes": _file_bytes}

@@ -1,9 +1,9 @@
-"""The tables of the sessions consumer: the three canonical types, and a ledger of what pond notes about its sources.
+"""The tables for sessions: the three canonical types, and a ledger of what pond notes about its sources.
 
-Columns hold each canonical field once. Beside them: `position`, the place in the session's log; `payloads`, where the
-bytes of `data` belong; a time's own text where microseconds would print another; and what search filters by. JSON is
-stored as text: Lance's own JSON type changes values (decision 0013). Embeddings are columns, too, one for each model;
-they come and go with the models, so `vectors.py` makes them, and they are not declared here.
+Columns hold each canonical field once. In addition: `position`, the place in the session's log; `payloads`, where the
+bytes of `data` belong; a time's own text if microseconds would be printed differently; and what search filters by. JSON
+is stored as text, because Lance's own JSON type changes values (decision 0013). Embeddings are columns too, one for
+each model; they come and go with the models, so `vectors.py` makes them, and they are not declared here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pond.substrate.table import Index, Table, blob, key, labels, packed
 
-VERSION = 2  # of all tables: nothing is released, so a lake of an earlier one is refused and made anew
+VERSION = 2  # of all tables: nothing is released, so a lake of an earlier one is refused and must be made again
 _LONG, _SHORT = 1 << 18, 1 << 16  # read a session at a time, and read in single rows
 _TIME = pa.timestamp("us", "UTC")
 
@@ -43,7 +43,7 @@ SESSIONS = Table(
     ),
 )
 
-# The terms are made by us, for every language alike (search-language-neutral-index): the index takes them as they are.
+# The terms are made by us, for every language alike (search-language-neutral-index): the index takes them unchanged.
 _WORDS = {
     "base_tokenizer": "whitespace", "lower_case": False, "stem": False, "remove_stop_words": False,
     "ascii_folding": False, "max_token_length": None, "with_position": True,
@@ -52,7 +52,7 @@ _WORDS = {
 MESSAGES = Table(
     "messages",
     (
-        # A source's ids are unique within a session only (lance-table-creation-session-scoped-pk).
+        # A source's ids are unique only within a session (lance-table-creation-session-scoped-pk).
         key("session_id", 1),
         key("id", 2),
         pa.field("position", pa.int64()),
@@ -64,14 +64,14 @@ MESSAGES = Table(
         packed("content", _SHORT),
         packed("search_text", _SHORT),
         _text("title"),
-        _text("embedding_model"),  # whose vector of `search_text` the row has, in a column of that model's own
+        _text("embedding_model"),  # which model's vector of `search_text` the row has, in that model's column
         packed("options", _LONG),
         _text("payloads"),
         packed("terms", _SHORT),
         labels("labels"),
         _text("agent"),
         pa.field("rules", pa.int32()),
-        pa.field("searched", pa.bool_()),  # whether it has terms: those themselves are far too much to count by
+        pa.field("searched", pa.bool_()),  # whether it has terms: the terms themselves are far too large to count by
     ),
     version=VERSION,
     # No index on time: at a million rows a wide range is answered faster without one.
@@ -112,7 +112,7 @@ PARTS = Table(
 
 LEDGER = Table("ledger", (key("kind", 1), key("id", 2), packed("value", _SHORT)), version=VERSION)
 
-# Vectors on their way into `messages` (decision 0028): made where something is embedded, and mostly empty.
+# Vectors on their way into `messages` (decision 0028): created when something is embedded, and mostly empty.
 VECTORS = Table(
     "vectors",
     (key("session_id", 1), key("id", 2), key("model", 3), pa.field("vector", pa.list_(pa.float16()))),

@@ -1,7 +1,7 @@
 """The terms by which full text finds a message: rules by script and length only (search-language-neutral-index).
 
-A text becomes its words in their order, so that a phrase is a run of terms, and after them what else a word is found
-by: its beginning, its end, itself without diacritics, and the neighbour it is joined to in an identifier. No language
+A text becomes its words in their order, so that a phrase is a run of terms. After them comes what else finds a word:
+its beginning, its end, itself without diacritics, and the neighbour to which it is joined in an identifier. No language
 is asked for and none is guessed.
 """
 
@@ -10,20 +10,20 @@ from __future__ import annotations
 import re
 import unicodedata
 
-RULES = 2  # the version of what is below: a message with terms of another one gets them anew
+RULES = 2  # the version of the rules below: a message with terms of another one gets new ones
 
-_BEGINNING, _END = 4, 6  # letters of a word that it is also found by
+_BEGINNING, _END = 4, 6  # letters of a word that also find it
 _LONG = 9  # letters of a word that is also found by its end: compounds are that long
-_LONGEST = 64  # letters of a word that are looked at: what is longer is data, not a word
+_LONGEST = 64  # letters of a word that count: longer ones are data, not words
 _REMEMBERED = 1 << 16  # pieces of text
-_CACHED = 48  # characters of a piece of text whose terms are remembered
+_CACHED = 48  # characters of a piece of text whose terms are cached
 
-# Signs that stand on the letter before them and are no letters to `re`: without them words of many scripts fall apart.
+# Signs that belong to the letter before them and are not letters to `re`: without them words of many scripts break.
 _SIGNS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u0900-\u0963\u0966-\u0dff"
 )
-# Scripts that put no space between words, and Hangul, which puts endings onto them.
+# Scripts without spaces between words, and Hangul, which adds endings to them.
 _DENSE = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3031-\u3035\u3041-\u30ff\u3130-\u318f\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -34,7 +34,7 @@ _IS_DENSE = re.compile(f"[{_DENSE}]")
 # Where a word begins inside `mergeInsert`, `HTTPError`: before a capital that follows a small letter or precedes one.
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _HAS_HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
-_STROKES = str.maketrans("đøłħŧıæœ", "dolhtiao")  # letters with a stroke, which Unicode does not take apart
+_STROKES = str.maketrans("đøłħŧıæœ", "dolhtiao")  # letters with a stroke, which Unicode does not decompose
 
 
 def terms(text: str) -> str:
@@ -44,7 +44,7 @@ def terms(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text as they are among its terms, in order; two letters each where a script is dense."""
+    """Return the words of a text as they are among its terms, in order; pairs of letters if a script is dense."""
     return [word for piece in normal(text).split() for word in words_of_piece(piece)]
 
 
@@ -54,12 +54,12 @@ def words_of_piece(piece: str) -> list[str]:
 
 
 def is_dense(word: str) -> bool:
-    """Tell whether a word is of a script that puts no space between words."""
+    """Tell whether a word is in a script without spaces between words."""
     return _IS_DENSE.match(word) is not None
 
 
 def ending(word: str) -> str:
-    """Return the term of how a word ends."""
+    """Return the term for the end of a word."""
     return f"~{word[-_END:]}"
 
 
@@ -69,7 +69,7 @@ def may_end_a_compound(word: str) -> bool:
 
 
 def without_diacritics(word: str) -> str:
-    """Return a word in plain Latin letters, where it is written in Latin letters."""
+    """Return a word in plain Latin letters, if it is written in Latin letters."""
     if word.isascii():
         return word
     apart = unicodedata.normalize("NFD", word)
@@ -83,12 +83,12 @@ def normal(text: str) -> str:
 
 
 def _piece_terms(piece: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words of a piece of text without spaces, and what else they are found by."""
+    """Return the words of a piece of text without spaces, and what else finds them."""
     if piece.isascii() and piece.isalpha() and (piece.islower() or piece.istitle() or piece.isupper()):
         return _plain_word_terms(piece[:_LONGEST].lower())  # most pieces, and the same terms as below
     words: list[str] = []
     others: list[str] = []
-    before = ""  # the word that the next one is joined to
+    before = ""  # the word to which the next one is joined
     for run in _WORD.findall(piece):
         if is_dense(run):
             words += [run[at : at + 2] for at in range(max(len(run) - 1, 1))]
@@ -121,7 +121,7 @@ def _plain_word_terms(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 class _Pieces(dict[str, tuple[str, str]]):
-    """The terms of pieces of text, words and others each with spaces between them; short ones are remembered."""
+    """The terms of pieces of text, words and others each separated by spaces; short ones are cached."""
 
     def __missing__(self, piece: str) -> tuple[str, str]:
         words, others = _piece_terms(piece)

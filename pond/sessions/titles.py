@@ -1,4 +1,4 @@
-"""What a session is called: the client's own title, else how its first prompt begins."""
+"""The title of a session: the client's own, otherwise the beginning of its first prompt."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _MEDIA = re.compile(r"^[a-z]+/[\w.+-]+$", re.MULTILINE | re.ASCII)  # how an att
 
 
 def titles(store: Store, session_ids: Iterable[str]) -> dict[str, str]:
-    """Return the titles of sessions, ids as stored; a session that nobody said anything in has none."""
+    """Return the titles of sessions, ids as stored; a session in which nobody said anything has none."""
     ids = list(session_ids)
     own = _shown(_newest_titles(store, ids))
     return own | _shown(_first_prompts(store, [id for id in ids if id not in own]))
 
 
 def _shown(texts: dict[str, str]) -> dict[str, str]:
-    """Return the first line of each text that says anything, cut where it is long."""
+    """Return the first line of each text that says anything, shortened if it is long."""
     lines = {id: next((line.strip() for line in text.splitlines() if line.strip()), "") for id, text in texts.items()}
     return {
         id: line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…" for id, line in lines.items() if line

@@ -1,4 +1,4 @@
-"""The turns of a stored session: which one its last messages belong to."""
+"""The turns of a stored session: to which one its last messages belong."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pond.substrate.store import Store
 
 
 def before(store: Store, session_id: str) -> Before:
-    """Return what the stored rows of a session, its id as stored, say of rows that follow them."""
-    store.renewed(MESSAGES)  # a label that another process has added since would be missing on all that follows
+    """Return what the stored rows of a session, its id as stored, say about rows that follow them."""
+    store.renewed(MESSAGES)  # a label that another process has added since would be missing on all following rows
     searched = predicate.all_of(
         predicate.equals("session_id", session_id), "search_text IS NOT NULL", f"position < {LAST}"
     )

@@ -1,7 +1,7 @@
 """The vectors of messages: a column of `messages` for each model, and `embedding_model` says which one counts.
 
-They come in two steps (decision 0028). What was just embedded is staged in a table of its own, where a commit costs
-nothing; from time to time the staged vectors are folded into the column, which is written anew for that.
+They come in two steps (decision 0028). New vectors are staged in a separate table, where a commit is cheap; from time
+to time the staged vectors are folded into the column, which rewrites it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _COLUMN = re.compile(r"vector_[a-z0-9_]{0,32}_[0-9a-f]{8}")
 _SEARCHED = predicate.is_not_null("search_text")
 _KEYS = [MESSAGES.schema.field(name) for name in MESSAGES.keys]
 _FOLD_FROM, _FOLD_AT_MOST = 20_000, 200_000  # staged vectors
-_SHARE = 8  # of the messages that are staged before they are folded: a column is written so many times at most
+_SHARE = 8  # share of the messages that are staged before they are folded: it limits how often a column is rewritten
 
 
 def column(label: str) -> str:
@@ -54,7 +54,7 @@ def with_vectors(store: Store, table: Table) -> Table:
 
 
 def brought(store: Store, table: Table) -> Table:
-    """Give the lake's messages the columns of vectors that others bring along; return the table with those that fit."""
+    """Give the lake's messages the vector columns that others bring along; return the table with those that fit."""
     there, more = vectors.columns(store, MESSAGES), columns(table.schema)
     fitting = [vectors.field(name, size) for name, size in more.items() if there.get(name, size) == size]
     for field in fitting:
@@ -63,7 +63,7 @@ def brought(store: Store, table: Table) -> Table:
 
 
 def with_honest_marks(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Return messages of which none names a model whose vector it has not."""
+    """Return messages without marks for models whose vector they lack."""
     marks = rows[MARK]
     for label in filter(None, marks.unique().to_pylist()):
         held = rows[column(label)].is_valid() if column(label) in rows.schema.names else pa.scalar(False)
@@ -94,7 +94,7 @@ def waiting(store: Store, label: str) -> int:
 
 
 def waiting_rows(store: Store, label: str) -> list[int]:
-    """Return the row ids of the messages that wait, in stored order."""
+    """Return the row ids of the waiting messages, in stored order."""
     found = read.rows(store, MESSAGES, [], _waits(label), row_ids=True)[read.ROW].to_pylist()
     return [int(id) for id in found]
 
@@ -146,14 +146,14 @@ def _forget(store: Store, where: str) -> None:
 
 
 def stage(store: Store, label: str, keys: pa.Table, rows: NDArray[np.float32]) -> int:
-    """Store vectors on their way; return how many were new: another process may have made the same ones."""
+    """Stage vectors; return how many were new: another process may have made the same ones."""
     given = [keys["session_id"], keys["id"], pa.array([label] * len(rows), pa.string())]
     values = vectors.array(rows).cast(VECTORS.schema.field("vector").type)
     return write.insert(store, VECTORS, pa.table([*given, values], schema=VECTORS.schema))
 
 
 def fold_is_due(store: Store) -> bool:
-    """Tell whether so many vectors are staged that they should go into their column."""
+    """Tell whether enough vectors are staged to fold them into their column."""
     staged = read.count(store, VECTORS)
     return staged >= min(_FOLD_AT_MOST, max(_FOLD_FROM, read.count(store, MESSAGES) // _SHARE))
 
@@ -178,7 +178,7 @@ def fold(store: Store, label: str) -> int:
 
 
 def settle(store: Store, label: str) -> list[str]:
-    """Drop the vectors of other models once no message waits for this one; return the columns that went."""
+    """Drop the vectors of other models once no message waits for this one; return the dropped columns."""
     if waiting(store, label) or not count(store, label):
         return []
     others = [name for name in columns(store.renewed(MESSAGES).schema) if name != column(label)]
@@ -188,7 +188,7 @@ def settle(store: Store, label: str) -> list[str]:
 
 
 def keep_indexes(store: Store, least: int) -> list[str]:
-    """Bring the index of each column of vectors up to its rows; return those that were behind."""
+    """Update the index of each vector column; return those that were behind."""
     held = {column(label): found for label, found in by_model(store).items()}
     return [
         vectors.index_name(name)

@@ -16,11 +16,11 @@ from pond.substrate import predicate, read, upkeep, write
 from pond.substrate.store import Store
 from pond.substrate.table import blobs
 
-_AT_ONCE = 500  # ids in one question
+_AT_ONCE = 500  # ids in one query
 
 
 def prepare(store: Store) -> None:
-    """Make the tables and indexes that are missing: an index keeps its tokenizer also for rows to come."""
+    """Make missing tables and indexes: an index also keeps its tokenizer for later rows."""
     for table in TABLES:
         store.made(table)
         upkeep.ensure_indexes(store, table)
@@ -52,11 +52,11 @@ def write_rows(
 ) -> tuple[int, int]:  # fmt: skip
     """Store what is not stored yet; return how many messages and parts were new.
 
-    `stored` are message ids known to be there, by session; the lake is asked where nobody did before. What is missing
-    in it costs nothing but work: keys decide.
+    `stored` are message ids known to be there, by session; the lake is asked if they are unknown. A missing one only
+    costs work: keys decide.
 
-    Parts come before their messages: a message that is stored has all its parts, so a session can be read while it is
-    written, and what a crash leaves behind is completed by the next run (adapter-integrity-additive-sync).
+    Parts come before their messages: a stored message has all its parts, so a session can be read while it is written,
+    and the next run completes what a crash leaves behind (adapter-integrity-additive-sync).
     """
     if stored is None:
         stored = message_ids(store, pc.unique(messages["session_id"]).to_pylist())
@@ -70,7 +70,7 @@ def write_rows(
 
 
 def _met(messages: pa.Table, stored: dict[str, set[str]]) -> set[str]:
-    """Return the sessions of which a record comes again: whoever stored it may have known less of its turn."""
+    """Return the sessions with a repeated record: the process that stored it may have known less about its turn."""
     if not stored:
         return set()
     rows = zip(*(messages[name].to_pylist() for name in ("session_id", "id", "position")), strict=True)
@@ -78,7 +78,7 @@ def _met(messages: pa.Table, stored: dict[str, set[str]]) -> set[str]:
 
 
 def _with_stale(messages: pa.Table, sessions: set[str]) -> pa.Table:
-    """Return the messages, those of these sessions as ones whose turns have to be derived anew."""
+    """Return the messages, those of these sessions marked so that their turns are derived again."""
     if not sessions:
         return messages
     index = messages.schema.get_field_index("rules")
@@ -87,7 +87,7 @@ def _with_stale(messages: pa.Table, sessions: set[str]) -> pa.Table:
 
 
 def _mark_stale(store: Store, sessions: Sequence[str]) -> None:
-    """Let sessions be derived anew: another process stored some of the same rows at the same moment."""
+    """Let sessions be derived again: another process stored some of the same rows at the same moment."""
     write.correct(store, MESSAGES, "rules", STALE, predicate.one_of("session_id", sessions))
 
 
@@ -126,17 +126,17 @@ def write_sessions(store: Store, rows: Sequence[JsonObject]) -> int:
 
 
 class Corrected(NamedTuple):
-    """A session whose source has told more of it since: its project before, its row now, and whose agent's it is."""
+    """A session whose source has revealed more about it: its old project, its new row, and its kind of agent."""
 
     project: str
     row: JsonObject
-    agent: str | None = None  # where that may be news
+    agent: str | None = None  # if that may be new
 
 
 def correct_sessions(store: Store, rows: Sequence[Corrected]) -> None:
-    """Write sessions whose sources have told more of them since; a project and an agent go onto their messages, too.
+    """Write sessions whose sources have revealed more; a new project and agent also go onto their messages.
 
-    The messages come first: an interrupted run finds the session as it was, and does both again.
+    The messages come first: after an interruption, the next run finds the old session and does both again.
     """
     for each in rows:
         here = predicate.equals("session_id", each.row["id"])
@@ -148,7 +148,7 @@ def correct_sessions(store: Store, rows: Sequence[Corrected]) -> None:
 
 
 def _unstored(table: pa.Table, message: str, stored: dict[str, set[str]]) -> pa.Table:
-    """Return the rows whose message is not stored: an empty batch is no commit."""
+    """Return the rows whose message is not stored: an empty batch needs no commit."""
     if not stored:
         return table
     nobody: set[str] = set()
@@ -157,7 +157,7 @@ def _unstored(table: pa.Table, message: str, stored: dict[str, set[str]]) -> pa.
 
 
 def _distinct(table: pa.Table, keys: tuple[str, ...]) -> pa.Table:
-    """Return the table without second rows of a key: Lance would store both (adapter-integrity-dedup)."""
+    """Return the table without duplicate keys: Lance would store both rows (adapter-integrity-dedup)."""
     rows = list(zip(*(table[name].to_pylist() for name in keys), strict=True))
     first = {row: number for number, row in reversed(list(enumerate(rows)))}
     return table if len(first) == len(rows) else table.take(sorted(first.values()))

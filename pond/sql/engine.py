@@ -1,4 +1,4 @@
-"""Queries run here: DuckDB with every door closed, over one state of the lake's tables."""
+"""Runs queries: DuckDB, closed to the outside, over one state of the lake's tables."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from pond.sql.tables import views
 from pond.substrate.exposed import Exposed
 from pond.substrate.store import Store
 
-_BATCH = 2048  # rows handed on at once: few, since single values may be large
-# Closed before anything of a user's is read; the last statement locks all of it.
+_BATCH = 2048  # rows passed on at once: few, because single values may be large
+# Closed before anything from a user is read; the last statement locks all of it.
 _CONFIG: dict[str, Any] = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
@@ -33,7 +33,7 @@ _CONFIG: dict[str, Any] = {
     "max_expression_depth": "250",
 }
 _LOCK = ("SET disabled_filesystems = 'LocalFileSystem'", "SET lock_configuration = true")
-# A macro, so that the query runs as it was written: what it finds was put there before.
+# A macro, so that the query runs as it was written: its results were put there before.
 _SEARCH = f"""
 CREATE MACRO search(words, n := {FEW}) AS TABLE
 SELECT rank, session_id, message_id, score, match FROM "{searching.TABLE}" AS found
@@ -51,7 +51,7 @@ class Limits:
 
 
 def closed(limits: Limits) -> duckdb.DuckDBPyConnection:
-    """Return a new DuckDB that reaches nothing outside of itself and what is registered with it."""
+    """Return a new DuckDB that can only reach what is registered with it."""
     config = {**_CONFIG, "memory_limit": f"{limits.megabytes}MB", "threads": limits.threads}
     database = duckdb.connect(config=config)
     database.execute("SET TimeZone = 'UTC'")
@@ -59,14 +59,14 @@ def closed(limits: Limits) -> duckdb.DuckDBPyConnection:
 
 
 def opened(store: Store) -> dict[str, Exposed]:
-    """Return the tables of a lake as they stand at one moment, by name."""
+    """Return the tables of a lake at one moment, by name."""
     return {
         name: Exposed(store, view.table, view.names, view.json, mended(view.json)) for name, view in views().items()
     }
 
 
 class Engine:
-    """One DuckDB for a process; each query has a connection of its own."""
+    """One DuckDB for a process; each query has its own connection."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -77,13 +77,13 @@ class Engine:
             self._database.execute(statement)
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close everything."""
         self._database.close()
 
     def run(self, store: Store, text: str, most: int | None = None) -> tuple[Query, Generator[pa.RecordBatch]]:
-        """Return a query and its first rows: one batch that is empty and has the columns, then the others.
+        """Return a query and its first rows: one empty batch with the columns, then the others.
 
-        Raise UsageError, here or while they come.
+        Raise UsageError, here or during iteration.
         """
         with self._database.cursor() as connection:
             query = admitted(connection, text)
@@ -97,7 +97,7 @@ class Engine:
                     yield from _explained(connection.execute(query.text).fetchall())
                 else:
                     found = connection.sql(query.text)
-                    found = found if most is None else found.limit(most)  # DuckDB then sorts and reads less
+                    found = found if most is None else found.limit(most)  # then DuckDB sorts and reads less
                     yield from _batches(found.to_arrow_reader(_BATCH))
 
     def _open(self, connection: duckdb.DuckDBPyConnection, store: Store, query: Query) -> None:
@@ -110,7 +110,7 @@ class Engine:
 
     @contextmanager
     def _limited(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-        """Interrupt what takes longer than it may."""
+        """Interrupt a query that takes too long."""
         timer = threading.Timer(self._limits.seconds, connection.interrupt)
         timer.daemon = True
         timer.start()
@@ -132,7 +132,7 @@ class Engine:
 
 
 def _batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-    yield pa.RecordBatch.from_pylist([], reader.schema)  # whoever reads knows the columns, also where no row follows
+    yield pa.RecordBatch.from_pylist([], reader.schema)  # the reader knows the columns even if no row follows
     yield from reader
 
 

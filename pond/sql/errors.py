@@ -1,4 +1,4 @@
-"""What is wrong with a query, in the words of who wrote it: where, which names there are, and which was meant."""
+"""What is wrong with a query, in its author's terms: where, which names there are, and which was meant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.span import Span
 from pond.sql.tables import views
 
-NAME = "query"  # what a query is called where an error says its place
+NAME = "query"  # the name of a query in error messages
 _MESSAGE = re.compile(r"^[A-Z][A-Za-z ]+ Error: (?P<said>.*?)(?=\n\n|\nLINE |\nCandidate|\n\* |$)", re.S)
 _PLACE = re.compile(r"^LINE (?P<line>\d+): (?P<text>.*)\n(?P<space> *)\^", re.M)
 _COLUMN = re.compile(r'(?:Referenced column|column) "(?P<name>[^"]+)"|does not have a column named "(?P<other>[^"]+)"')
@@ -23,7 +23,7 @@ def refused(message: str, help: str = "") -> UsageError:
 
 
 def unknown_table(name: str, known: list[str], text: str, byte: int) -> UsageError:
-    """Return the refusal of a table that is not there."""
+    """Return the refusal of a table that does not exist."""
     help = near(name, known) or f"the tables are {', '.join(known)}"
     return UsageError(Diagnostic("sql-unknown", f"there is no table `{name}`", _at(text, byte), help=help))
 
@@ -45,8 +45,8 @@ def from_duckdb(error: duckdb.Error, text: str) -> UsageError:
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """Return which of the known names may have been meant, as a sentence; empty where none is like it."""
-    from difflib import get_close_matches  # for who made a mistake
+    """Return which of the known names may have been meant, as a sentence; empty if none is similar."""
+    from difflib import get_close_matches  # only for mistakes
 
     found = get_close_matches(name.lower(), list(known), 3, 0.7)
     return f"did you mean {' or '.join(f'`{each}`' for each in found)}?" if found else ""
@@ -65,7 +65,7 @@ def _place(message: str) -> Span | None:
     if found is None:
         return None
     column = len(found["space"]) - len(f"LINE {found['line']}: ") + 1
-    # DuckDB shows a part of a long line only: then the column is unknown.
+    # DuckDB shows only a part of a long line: then the column is unknown.
     whole = "..." not in (found["text"][:3], found["text"][-3:])
     return Span(NAME, int(found["line"]), column if whole and column > 0 else 0)
 

@@ -1,4 +1,4 @@
-"""Queries to begin with. `pond sql --schema` prints them, the page about SQL has them, and the tests run them."""
+"""Queries to start with. `pond sql --schema` prints them, the page about SQL has them, and the tests run them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ GROUP BY agent
 ORDER BY sessions DESC""",
     ),
     (
-        "Models, out of what Claude Code writes about each answer",
+        "Models, from what Claude Code records about each answer",
         """SELECT options->>'$.anthropic.model' AS model, count(*) AS records
 FROM messages
 WHERE role = 'assistant' AND source_agent = 'claude-code'
@@ -60,7 +60,7 @@ GROUP BY model
 ORDER BY records DESC""",
     ),
     (
-        "The next page: order by keys, and go on after the last row",
+        "The next page: order by keys, and continue after the last row",
         """SELECT timestamp, id, role
 FROM messages
 WHERE (timestamp, id) < (TIMESTAMPTZ '2026-06-05T08:14:22Z', 'the-last-id')

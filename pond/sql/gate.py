@@ -1,7 +1,7 @@
 """The gate: one read-only query over the lake's tables passes, everything else is refused before it runs.
 
-DuckDB's own parser says what a text is; what is not listed here is refused, so that syntax and functions which a later
-DuckDB adds stay outside until somebody lets them in (decision 0030).
+DuckDB's own parser says what a text is. What is not listed here is refused, so that syntax and functions of a later
+DuckDB stay outside until somebody allows them (decision 0030).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _EXPRESSIONS = frozenset((
 ))  # fmt: skip
 _TABLE_FUNCTIONS = frozenset(("search", "unnest", "range", "generate_series", "json_each", "json_tree"))
 SEARCH = "search"
-FEW, MOST = 10, 150  # messages that `search` gives: where nothing is said, and at most
+FEW, MOST = 10, 150  # messages that `search` returns: the default, and the maximum
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class Query:
     text: str
     tables: frozenset[str] = frozenset()  # that it reads
     searches: tuple[Search, ...] = ()
-    order: tuple[tuple[str, bool], ...] = ()  # columns it is ordered by, and whether downward; () where not by columns
+    order: tuple[tuple[str, bool], ...] = ()  # columns that order it, and whether descending; () if none do
     explains: bool = False
 
 
 def admitted(connection: duckdb.DuckDBPyConnection, text: str) -> Query:
-    """Return a text as the query that it is; raise UsageError where it is none that may run."""
+    """Return a text as a query; raise UsageError if it is not one that may run."""
     if len(text.encode("utf-8", "replace")) > LONGEST:
         raise refused(f"expected a query of at most {LONGEST} bytes")
     if "\0" in text or text != text.encode("utf-8", "replace").decode("utf-8"):
@@ -74,7 +74,7 @@ def admitted(connection: duckdb.DuckDBPyConnection, text: str) -> Query:
     if _kind(connection, rest) != "SELECT":
         raise refused("only SELECT and WITH can be explained", "write EXPLAIN or EXPLAIN ANALYZE before the query")
     query = _admitted(connection, rest)
-    # What runs is what was judged: the query, and the word that we put before it.
+    # What runs is what was checked: the query, and the word that we put before it.
     explain = "EXPLAIN ANALYZE" if word and word["analyze"] else "EXPLAIN"
     return replace(query, text=f"{explain} {query.text}", order=(), explains=True)
 
@@ -92,7 +92,7 @@ def _kind(connection: duckdb.DuckDBPyConnection, text: str) -> str:
 def _admitted(connection: duckdb.DuckDBPyConnection, text: str) -> Query:
     tree = _tree(connection, text)
     named = _named(text, tree)
-    if named != text:  # judged again: it is another text
+    if named != text:  # checked again: it is another text
         text, tree = named, _tree(connection, named)
     if tree["named_param_map"]:
         raise refused("the query holds a parameter, and there is nothing to put in its place")
@@ -141,7 +141,7 @@ def _each(node: Any) -> Iterator[dict[str, Any]]:
 
 
 def _judge(node: dict[str, Any], text: str) -> None:
-    """Raise for whatever is not allowed; the text is where an error points to."""
+    """Raise for anything that is not allowed; errors point into the text."""
     known = set(views()) | {name.lower() for name in _defined(node)}
     tables = {id(each["function"]) for each in _each(node) if each.get("type") == "TABLE_FUNCTION"}
     for each in _each(node):
@@ -212,7 +212,7 @@ def _search(arguments: list[dict[str, Any]]) -> Search:
 
 
 def _order(node: dict[str, Any]) -> tuple[tuple[str, bool], ...]:
-    """Return the columns that a query is ordered by; nothing where it is ordered by anything else."""
+    """Return the columns that order a query; nothing if it is ordered by anything else."""
     orders = [each for modifier in node["modifiers"] for each in modifier.get("orders", ())]
     if any(each["expression"]["class"] != "COLUMN_REF" for each in orders):
         return ()

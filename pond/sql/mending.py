@@ -1,4 +1,4 @@
-"""JSON text as DuckDB reads it: half of a surrogate pair, which JSON can spell and UTF-8 cannot, is replaced."""
+"""JSON text for DuckDB: half of a surrogate pair, which JSON can spell and UTF-8 cannot, is replaced."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HALF = re.compile(r"(?<!\\)((?:\\\\)*)(?:(\\ud[89ab]..\\ud[c-f]..)|\\ud[89a-f].
 
 
 def mended(columns: Sequence[str]) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
-    """Return what mends these columns of a batch; the values of nearly every batch stay untouched."""
+    """Return the function that fixes these columns of a batch; nearly every batch stays unchanged."""
 
     def mend(batch: pa.RecordBatch) -> pa.RecordBatch:
         for name in columns:

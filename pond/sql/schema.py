@@ -1,4 +1,4 @@
-"""What there is to ask, as text: tables, columns, keys and examples."""
+"""A description of the tables, columns, keys and examples, as text."""
 
 from __future__ import annotations
 

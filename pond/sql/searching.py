@@ -40,7 +40,7 @@ def _rows(store: Store, asked: Search, version: int) -> Iterator[dict[str, Any]]
     try:
         query = parse(asked.words, datetime.now(UTC))
         wanted = Wanted(filter_of(store, query.conditions), demanded(query), query.without)
-    except UsageError as error:  # its place is one in the words, not in the query
+    except UsageError as error:  # its place is in the words, not in the query
         raise UsageError(*(replace(each, span=None, path="search") for each in error.diagnostics)) from None
     common = rarity.of(store, read.Pinned(store, LEDGER))
     results = search(store, query.words, wanted, common, version).results[: asked.count]

@@ -1,4 +1,4 @@
-"""What a query sees: three tables, and of each the columns that mean something outside of pond."""
+"""What a query sees: three tables, and those columns that mean something outside of pond."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pond.substrate.table import Table
 
 JSON = ("options", "variant_data")
 
-# What is not described here is not shown: embeddings, search terms and payloads are large and no use in a result, other
-# columns are pond's own bookkeeping, and a new one waits until somebody says what it means.
+# What is not described here is not shown: embeddings, search terms and payloads are large and useless in a result,
+# other columns are pond's own bookkeeping, and a new one waits until somebody describes it.
 _MEANING = {
     ("sessions", "id"): "the session",
     ("sessions", "parent_session_id"): "the session it was spawned or forked from",

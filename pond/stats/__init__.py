@@ -1,1 +1,1 @@
-"""What was done in the lake, in numbers."""
+"""The activity in the lake, in numbers."""

@@ -44,7 +44,7 @@ FROM calls GROUP BY name ORDER BY calls DESC, name
 
 
 def activity(store: Store, where: str | None, limits: Sql) -> JsonObject:
-    """Return the numbers over the messages that a filter leaves; None leaves all."""
+    """Return the numbers for the messages that pass a filter; None means all."""
     with closed(Limits(limits.seconds, limits.memory_mb, os.cpu_count() or 1)) as connection:
         for name, table in opened(store).items():
             connection.register(name, table)
@@ -71,7 +71,7 @@ def _numbers(connection: duckdb.DuckDBPyConnection) -> JsonObject:
 
 
 def _grouped(connection: duckdb.DuckDBPyConnection, group: str) -> list[JsonObject]:
-    """Return an entry for each value of a column; rows that have none are in the totals alone."""
+    """Return an entry for each value of a column; rows without one are only in the totals."""
     found: dict[str, JsonObject] = {}
     for query in (_COUNTS, _CALLS, _TOKENS):
         for row in _rows(connection, query.format(group=group)):

@@ -1,4 +1,4 @@
-"""What was done, as tables in memory: each message once, each answer once, each call once.
+"""The activity, as tables in memory: each message once, each answer once, each call once.
 
 `docs/stats.md` says what each number means; the queries here are those definitions.
 """
@@ -9,7 +9,7 @@ import duckdb
 
 from pond.stats.usage import TOKENS, usage
 
-# Sessions in the order in which they began: history that several of them hold belongs to the first.
+# Sessions in the order in which they began: shared history belongs to the first.
 _ORDERED = """
 CREATE TEMP TABLE ordered AS
 SELECT id AS session_id, parent_session_id, row_number() OVER (ORDER BY created_at NULLS LAST, id) AS session
@@ -23,7 +23,7 @@ SELECT m.session_id, m.id, m.position, m.timestamp, m.role, m.source_agent AS cl
 FROM messages m JOIN ordered o ON o.session_id = m.session_id
 """
 
-# A fork that was written with new ids and times still says the same as its parent, up to where it went its own way.
+# A fork with new ids and times still says the same as its parent, up to where it diverged.
 _FORKS = """
 CREATE TEMP TABLE forks AS
 WITH spoken AS (
@@ -60,7 +60,7 @@ LEFT JOIN alike a ON a.alike = k.alike
 LEFT JOIN forks f ON f.session_id = k.session_id
 """
 
-# A prompt that was queued stands before the history that a fork copies, and once more behind it.
+# A queued prompt comes before the history that a fork copies, and once more after it.
 _MESSAGES = """
 CREATE TEMP TABLE counted AS
 WITH spoken AS (
@@ -108,11 +108,11 @@ _UNWANTED = "DELETE FROM {table} t WHERE NOT EXISTS (FROM wanted w WHERE w.sessi
 
 
 def gather(connection: duckdb.DuckDBPyConnection, filtered: bool) -> None:
-    """Make the tables `counted`, `used` and `calls`; with a filter, of the messages in `wanted` alone."""
+    """Make the tables `counted`, `used` and `calls`; with a filter, only for the messages in `wanted`."""
     connection.execute(f"CREATE TEMP TABLE usage AS {usage()}")
     for statement in (_ORDERED, _STORED, _FORKS, _KNOWN, _MESSAGES, _USED):
         connection.execute(statement)
-    # What is copied, and which record of an answer counts, does not depend on what is asked for.
+    # Copies, and which record of an answer counts, do not depend on the filter.
     for table in ("counted", "used") if filtered else ():
         connection.execute(_UNWANTED.format(table=table))
     connection.execute(_CALLS)

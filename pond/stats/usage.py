@@ -1,7 +1,7 @@
-"""Where a client says which model answered and what that took: declared in its folder, read here as SQL.
+"""Where a client records models and tokens: declared in its folder, read here as SQL.
 
-Every client's rows come out alike: where the record is, which answer it belongs to, the model, and the tokens. Nothing
-here knows a client.
+Every client's rows have the same form: the place of the record, its answer, the model, and the tokens. Nothing here
+knows a client.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _NOTHING = (
 
 
 def usage() -> str:
-    """Return the query for what was used: a row for each record that says so, copies and repeats included.
+    """Return the query for usage: a row for each record that has some, including copies and repeats.
 
-    Of several tables that a client declares, the first that has anything of a session counts there.
+    If a client declares several tables, the first one with any rows for a session counts there.
     """
     every = " UNION ALL ".join([_NOTHING, *_declared()])
     return f"SELECT {', '.join(_COLUMNS)} FROM ({every}) QUALIFY rank = min(rank) OVER (PARTITION BY session_id)"
@@ -40,7 +40,7 @@ def _declared() -> Iterator[str]:
 
 
 def _records(client: str, declared: Mapping[str, Any]) -> str:
-    """Return the records that say what was used; `newest` is what the last answer took, where they give totals."""
+    """Return the records with usage; `newest` is that of the last answer, if they give totals."""
     only = " AND ".join(f"{_text(path)} = {_quoted(value)}" for path, value in declared.get("only", {}).items())
     answer = _text(declared["answer"]) if "answer" in declared else "NULL"
     tokens = ", ".join(f"{_number(declared['tokens'].get(name))} AS {name}" for name in TOKENS)
@@ -64,8 +64,8 @@ def _model(declared: Mapping[str, Any]) -> str:
 def _differences(records: str) -> str:
     """Return what is new in each of the running totals.
 
-    The first of a session counts whole, that of a fork or a subagent as what the newest answer took, since the total of
-    its parent may be in it; so does one that is smaller than the total before it.
+    The first total of a session counts whole; for a fork or a subagent, the newest answer's usage counts instead,
+    because its parent's total may be included. The same holds for a total smaller than the one before it.
     """
     began = "before_output IS NULL AND parent_session_id IS NOT NULL OR output < before_output OR input < before_input"
     before = ", ".join(f"lag({name}) OVER w AS before_{name}" for name in TOKENS)

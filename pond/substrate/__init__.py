@@ -1,1 +1,1 @@
-"""How pond uses Lance: tables, the four chokepoints, retry and upkeep. Knows nothing of sessions."""
+"""How pond uses Lance: tables, the four chokepoints, retry and upkeep. It knows nothing about sessions."""

@@ -1,4 +1,4 @@
-"""Where tables lie: the one place that turns a lake, a namespace and a table's name into an address."""
+"""Where tables are: the one place that turns a lake, a namespace and a table's name into an address."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ class Catalog:
         return root if self.namespace is None else f"{root}/{prefix(self.namespace)}"
 
     def location(self, table: str) -> str:
-        """Return the address of a table; nobody else makes one."""
+        """Return the address of a table; no other code makes one."""
         return f"{self.tables_root}/{table}.lance"
 
 
 def prefix(namespace: str) -> str:
-    """Return the folder of a tenant: an opaque name in, one harmless path segment out, no two alike."""
-    # Upper case is spelled out too: some file systems do not tell it from lower case. So is the dot: `..` is a name.
+    """Return the folder of a tenant: any name in, one safe and unique path segment out."""
+    # Upper case is escaped too: some file systems do not distinguish it from lower case. So is the dot: `..` is a name.
     return _TENANT + "".join(
         chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in namespace.encode("utf-8", "surrogatepass")
     )
 
 
 def tenant_of(folder: str) -> str | None:
-    """Return the tenant whose folder this is; None where it is none, or one whose name had to be spelled out."""
+    """Return the tenant of a folder; None if it is not one, or one with an escaped name."""
     name = folder.removeprefix(_TENANT)
     return name if name != folder and prefix(name) == folder else None

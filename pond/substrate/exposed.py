@@ -15,19 +15,19 @@ from pond.substrate.table import Table
 
 Mend = Callable[[pa.RecordBatch], pa.RecordBatch]
 
-_BATCH = 1 << 13  # rows: more leave the processor's cache, and a few rows of wide columns must not cost much
+_BATCH = 1 << 13  # rows: more would leave the processor's cache, and a few rows of wide columns must not cost much
 
 
 class Exposed(pads.Dataset):  # type: ignore[misc]  # pyarrow has no types
-    """What DuckDB takes for an Arrow dataset: it asks for columns and a filter, and Lance's indexes answer the filter.
+    """What DuckDB sees as an Arrow dataset: it asks for columns and a filter, and Lance's indexes answer the filter.
 
-    `mend` changes batches on their way, where they hold one of the columns `mended`.
+    `mend` changes batches that hold one of the columns `mended`.
     """
 
     def __init__(
         self, store: Store, table: Table, columns: Sequence[str], mended: Sequence[str] = (), mend: Mend | None = None
     ) -> None:
-        handle = store.renewed(table)  # tables exposed together keep the order in which they were taken
+        handle = store.renewed(table)  # tables exposed together keep the order in which they were opened
         self._columns, self._mended, self._mend = list(columns), frozenset(mended), mend
         self.version: int = handle.version
         self._handle = with_retries(f"opening `{table.name}`", lambda: handle.checkout_version(handle.version))
@@ -37,7 +37,7 @@ class Exposed(pads.Dataset):  # type: ignore[misc]  # pyarrow has no types
         return self.scanner().projected_schema
 
     def scanner(self, columns: Sequence[str] | None = None, filter: Any = None, **_: Any) -> Any:
-        """Return a scan of these columns; a filter that Lance has no form for is applied to the rows it gives."""
+        """Return a scan of these columns; a filter that Lance cannot express is applied to the rows it returns."""
         names = self._columns if columns is None else list(columns)
         try:
             found = scan(self._handle, names, filter, batch_size=_BATCH)
@@ -55,7 +55,7 @@ class Exposed(pads.Dataset):  # type: ignore[misc]  # pyarrow has no types
 
 
 class _Mended:
-    """A scan whose batches are changed on their way."""
+    """A scan that changes its batches."""
 
     def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], mend: Mend) -> None:
         self.projected_schema, self._batches, self._mend = schema, batches, mend

@@ -1,4 +1,4 @@
-"""Questions to a full-text index as plain values; only here they become Lance's own."""
+"""Queries to a full-text index as plain values; only here they become Lance's own."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class AnyWord:
-    """The text has one of the words; the more and the rarer, the better it ranks."""
+    """The text has one of the words; more and rarer words rank higher."""
 
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AllWords:
-    """The text has each of the words, wherever it is."""
+    """The text has each of the words, anywhere."""
 
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class InARow:
-    """The text has these words, one right after the other."""
+    """The text has these words, one directly after the other."""
 
     words: tuple[str, ...]
 
@@ -46,7 +46,7 @@ Condition = AnyWord | AllWords | InARow | AllOf | AnyOf
 
 
 def full_text(column: str, words: Sequence[str], conditions: Sequence[Condition] = ()) -> Any:
-    """Return a question for rows that meet each condition, ranked by the words; without one, a word must be there."""
+    """Return a query for rows that meet each condition, ranked by the words; without conditions, a word must match."""
     from lance.query import BooleanQuery, Occur
 
     ranking = _asked(column, AnyWord(tuple(words)))

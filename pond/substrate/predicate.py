@@ -1,14 +1,14 @@
-"""Filters as Lance reads them, with every value quoted: an id is data and cannot become part of the question."""
+"""Filters for Lance, with every value quoted: an id is data and cannot become part of the query."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-NOTHING = "false"  # the filter that no row meets
+NOTHING = "false"  # a filter that no row meets
 
 _LAST = "\U0010ffff"
 _MICROSECONDS = "'Timestamp(Microsecond, Some(\"UTC\"))'"
-# What stands between the labels of a row where they are compared as one text.
+# The separator between the labels of a row when they are compared as one text.
 _BETWEEN = "\x1f"
 _AT_ONCE = 10  # patterns of some hundred characters: Lance refuses a regular expression that grows too large
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -30,7 +30,7 @@ def equals(column: str, value: str) -> str:
 
 
 def one_of(column: str, values: Iterable[str]) -> str:
-    """Return a filter for the values given; without any, no row meets it."""
+    """Return a filter for these values; without any, no row meets it."""
     given = ", ".join(map(text, values))
     return f"{column} IN ({given})" if given else NOTHING
 
@@ -49,12 +49,12 @@ def differs(column: str, value: str) -> str:
 
 
 def not_before(column: str, micros: int) -> str:
-    """Return a filter for times from an instant on, in microseconds from 1970."""
+    """Return a filter for times from an instant on, in microseconds since 1970."""
     return f"{column} >= {_instant(micros)}"
 
 
 def before(column: str, micros: int) -> str:
-    """Return a filter for times before an instant, in microseconds from 1970."""
+    """Return a filter for times before an instant, in microseconds since 1970."""
     return f"{column} < {_instant(micros)}"
 
 
@@ -71,7 +71,7 @@ def has_any(column: str, labels: Iterable[str]) -> str:
 def has_like(column: str, patterns: Sequence[str]) -> str:
     """Return a filter for lists that hold a label like one of the patterns: `*` is any text, `?` any character.
 
-    No index answers it: the labels of every row are read. That stays in the engine, and takes linear time.
+    No index is used: the labels of every row are read. That happens in the engine, in linear time.
     """
     chunks = (patterns[at : at + _AT_ONCE] for at in range(0, len(patterns), _AT_ONCE))
     return any_of(*(_is_like(column, chunk) for chunk in chunks))
@@ -88,14 +88,14 @@ def _literal(char: str) -> str:
 
 
 def lacking(column: str, filter: str) -> str:
-    """Return the opposite of a filter on one column; a row whose column is null has nothing of what is excluded."""
+    """Return the opposite of a filter on one column; a row with null is never excluded."""
     return f"{column} IS NULL OR NOT ({filter})"
 
 
 def says(column: str, words: Sequence[str], *, whole: bool = False) -> str:
-    """Return a filter for texts with these words in a row, case and white space aside; `whole`: not inside others.
+    """Return a filter for texts with these words in a row, ignoring case and white space; `whole`: as whole words.
 
-    No index answers it: every text is read.
+    No index is used: every text is read.
     """
     spelled = r"\s+".join("".join(map(_literal, word)) for word in words)
     edges = (r"\b" if whole and _at_edge(words[0][0]) else "", r"\b" if whole and _at_edge(words[-1][-1]) else "")
@@ -107,7 +107,7 @@ def _at_edge(char: str) -> bool:
 
 
 def any_of(*filters: str) -> str:
-    """Return the filter that holds where one does; without any, no row meets it."""
+    """Return a filter that is true if one of these is; without any, no row meets it."""
     return " OR ".join(f"({filter})" for filter in filters) or NOTHING
 
 
@@ -117,21 +117,21 @@ def numbered(row_ids: Iterable[int]) -> str:
 
 
 def begins_with(column: str, start: str) -> str:
-    """Return a filter for values that begin with a text; as a range, which every scalar index can answer."""
+    """Return a filter for values with a prefix; as a range, which every scalar index can answer."""
     beyond = _first_beyond(start)
     return f"{column} >= {text(start)}" + (f" AND {column} < {text(beyond)}" if beyond else "")
 
 
 def _first_beyond(start: str) -> str:
-    """Return the least text that is greater than all that begin with `start`; empty where there is none."""
+    """Return the smallest text that is greater than all with the prefix `start`; empty if there is none."""
     start = start.rstrip(_LAST)
     if not start:
         return ""
-    # The halves of surrogate pairs are no characters of their own: after U+D7FF comes U+E000.
+    # Halves of surrogate pairs are not characters: after U+D7FF comes U+E000.
     return start[:-1] + ("\ue000" if start[-1] == "\ud7ff" else chr(ord(start[-1]) + 1))
 
 
 def all_of(*filters: str | None) -> str | None:
-    """Return the filter that holds where all do; None filters nothing."""
+    """Return a filter that is true if all of these are; None filters nothing."""
     given = [f"({filter})" for filter in filters if filter]
     return " AND ".join(given) or None

@@ -26,13 +26,13 @@ def rows(
     limit: int | None = None,
     row_ids: bool = False,
 ) -> pa.Table:
-    """Return the rows that fit, in the order asked for; an absent table has none."""
+    """Return the matching rows, in the given order; a missing table has none."""
 
     def ask() -> pa.Table:
         handle = store.existing(table)
         if handle is None:
             return _empty(table, columns, row_ids)
-        # Lance cannot order by a column that it is not asked for, where an index finds the rows.
+        # If an index finds the rows, Lance can only order by a column that it also returns.
         asked = dict.fromkeys([*columns, *order])
         found = scan(handle, list(asked), where, order=order, limit=limit, row_ids=row_ids).to_table()
         return found.select([*columns, ROW] if row_ids else list(columns))
@@ -41,7 +41,7 @@ def rows(
 
 
 def batches(store: Store, table: Table, columns: Sequence[str], where: str | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the rows that fit, a few thousand at a time, in stored order, all of one version of the table."""
+    """Yield the matching rows, a few thousand at a time, in stored order, all from one version of the table."""
     handle = store.existing(table)
     if handle is None:
         return
@@ -70,7 +70,7 @@ def scan(
     batch_size: int | None = None,
     **limits: Any,
 ) -> Any:
-    """Return the scan of an opened table; `limits` are Lance's own, for who reads whole tables."""
+    """Return the scan of an opened table; `limits` are Lance's own, for reading whole tables."""
     return handle.scanner(
         columns=list(columns), filter=where, order_by=list(order) or None, limit=limit, offset=offset,
         with_row_id=row_ids, batch_size=batch_size or _BATCH,
@@ -80,13 +80,13 @@ def scan(
 
 
 def version(store: Store, table: Table) -> int:
-    """Return the newest version of a table; 0 for one that was never made."""
+    """Return the newest version of a table; 0 if it was never made."""
     handle = store.existing(table)
     return 0 if handle is None else int(handle.version)
 
 
 def count(store: Store, table: Table, where: str | None = None) -> int:
-    """Return how many rows fit; an absent table has none."""
+    """Return how many rows match; a missing table has none."""
 
     def ask() -> int:
         handle = store.existing(table)
@@ -118,7 +118,7 @@ def _empty(table: Table, columns: Sequence[str], row_ids: bool) -> pa.Table:
 
 
 class Pinned:
-    """A table at one version: all questions to it see the same rows, whatever is written meanwhile."""
+    """A table at one version: all queries see the same rows, whatever is written meanwhile."""
 
     def __init__(self, store: Store, table: Table, version: int | None = None) -> None:
         handle = store.handle(table)
@@ -135,15 +135,15 @@ class Pinned:
         return names
 
     def rows(self, columns: Sequence[str], where: str | None = None, **limits: Any) -> pa.Table:
-        """Return the rows that fit; `limits` are those of `scan`."""
+        """Return the matching rows; `limits` are those of `scan`."""
         return with_retries(self._doing, lambda: scan(self._handle, columns, where, **limits).to_table())
 
     def count(self, where: str | None = None) -> int:
-        """Return how many rows fit."""
+        """Return how many rows match."""
         return with_retries(self._doing, lambda: int(self._handle.count_rows(where)))
 
     def plan(self, columns: Sequence[str], where: str | None = None, **limits: Any) -> str:
-        """Return how Lance answers a question."""
+        """Return how Lance executes a query."""
         return with_retries(self._doing, lambda: str(scan(self._handle, columns, where, **limits).explain_plan()))
 
 

@@ -1,4 +1,4 @@
-"""Every call into Lance goes through here: tried again with growing, jittered pauses, then told as a typed signal."""
+"""Every call into Lance goes through here: retried with growing, jittered pauses, then raised as a typed signal."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Result = TypeVar("Result")
 Meaning = Literal["race", "exhausted", "final", "refused", "damaged", "gone", "passing"]
 
 ATTEMPTS = 6
-_LONGEST = 60.0  # seconds after which no further attempt begins; one attempt at a dead server takes a while by itself
+_LONGEST = 60.0  # seconds after which no further attempt begins; one attempt at a dead server takes a while itself
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 4.0  # seconds
 
-# The type of an exception says little: opening a table turns whatever happened into a ValueError, a scan into an
-# ArrowInvalid, the rest into an OSError. What it means stands in its text; the first that fits counts.
+# The type of an exception says little: opening a table turns everything into a ValueError, a scan into an ArrowInvalid,
+# the rest into an OSError. Its text says what it means; the first match counts.
 _LOST_RACE = r"commit conflict|too many concurrent writers|incompatible transaction"
 _FINAL = (
     r"no space left|os error 28\b|read-only file system|os error 30\b|permission denied|os error 13\b|"
@@ -29,7 +29,7 @@ _FINAL = (
     r"status code: (?:400|401|403)|<code>(?:accessdenied|invalidaccesskeyid|signaturedoesnotmatch|expiredtoken)|"
     r"nosuchbucket|no object store provider|builder error|generic config error|credential"
 )
-# Threads, memory, open files: a panic over them says nothing about what is stored, nor does what it leaves behind.
+# Threads, memory, open files: a panic about them says nothing about what is stored, nor do its consequences.
 _EXHAUSTED = (
     r"resource temporarily unavailable|os error 11\b|cannot allocate memory|os error 12\b|out of memory|"
     r"too many open files|os error 2[34]\b|failed to spawn|spawn thread|can't start new thread|"
@@ -55,10 +55,10 @@ _LASTING = ("exhausted", "final", "damaged", "refused")  # waiting cannot help
 
 
 def with_retries(what: str, call: Callable[[], Result], renew: Callable[[], object] = lambda: None) -> Result:
-    """Return what `call` gives; where it fails for a passing reason, `renew` and try again (lance-retry-jitter).
+    """Return the result of `call`; if it fails for a passing reason, `renew` and try again (lance-retry-jitter).
 
-    Raises Conflict when other writers win every race, Unavailable when the storage stays away, Damaged when what it
-    gives cannot be read, Refused when Lance does not take the request. `call` must be safe to repeat: everything pond
+    Raises Conflict if other writers win every race, Unavailable if the storage does not respond, Damaged if its data
+    cannot be read, Refused if Lance does not accept the request. `call` must be safe to repeat: everything that pond
     writes is, by its keys.
     """
     attempt, end = 0, time.monotonic() + _LONGEST
@@ -80,12 +80,12 @@ def with_retries(what: str, call: Callable[[], Result], renew: Callable[[], obje
 
 
 def _is_of_lance(error: BaseException) -> bool:
-    """Tell what Lance raises from a mistake of ours; a panic inside it is no `Exception` at all."""
+    """Tell whether Lance raised an error, not our own code; a panic inside it is not even an `Exception`."""
     return isinstance(error, OSError | RuntimeError | ValueError) or type(error).__name__ == "PanicException"
 
 
 def _pause(attempt: int) -> float:
-    """Return the seconds to wait: twice as many each time, and never the same for two processes."""
+    """Return the seconds to wait: twice as many each time, and different for each process."""
     return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (attempt - 1)) * (0.5 + random.random() / 2)
 
 
@@ -117,7 +117,7 @@ _LABELS = re.compile(
     r"(?:(?:External|Wrapped|HTTP) error|LanceError\(\w+\)|Invalid user input|Generic \S+ error|Unable to walk dir): "
     r"|IO error for operation on |\[Errno \d+\] |(?<=\)) at path .*"  # a temporary file of the attempt
 )
-_REQUEST = re.compile(r".*Error performing .*? - (?=\S)")  # what was asked, and how often: the last reason counts
+_REQUEST = re.compile(r".*Error performing .*? - (?=\S)")  # request and attempts: the last reason counts
 _TOLD = re.compile(r"<Code>(?P<code>[^<]*)</Code>\s*<Message>(?P<message>[^<]*)</Message>")
 _STATUS = re.compile(r".*Server returned non-2xx status code: (?P<status>\d+ [^:]*).*")
 
@@ -129,7 +129,7 @@ _PLAINER = {
 
 
 def brief(text: str) -> str:
-    """Return what a message of Lance says to a person: in one line, without places in its source and XML."""
+    """Return the message of Lance for a person: one line, without XML and places in its source."""
     if (told := _TOLD.search(text)) is not None:
         return _lowered(f"{told['message'].rstrip('.')} ({told['code']})")
     text = (_SOURCE.split(text.strip(), maxsplit=1)[0].splitlines() or [""])[0]

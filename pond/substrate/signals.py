@@ -1,4 +1,4 @@
-"""What the substrate says when Lance cannot do what was asked: one exception a reason, each with its diagnostic."""
+"""What the substrate raises if Lance cannot do something: one exception per reason, each with its diagnostic."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class LakeError(PondError):
 
 
 class Conflict(LakeError):
-    """Other writers won every race; `attempts` says how many there were. Trying again later is safe."""
+    """Other writers won every race; `attempts` is their number. Trying again later is safe."""
 
     def __init__(self, what: str, attempts: int) -> None:
         self.attempts = attempts
@@ -23,7 +23,7 @@ class Conflict(LakeError):
 
 
 class Unavailable(LakeError):
-    """The storage did not answer, or refused, also after trying again."""
+    """The storage did not answer, or refused, even after retries."""
 
     def __init__(self, what: str, reason: str, attempts: int) -> None:
         self.attempts = attempts
@@ -33,7 +33,7 @@ class Unavailable(LakeError):
 
 
 class Exhausted(LakeError):
-    """The system has no threads, memory or open files left for Lance; what is stored is not concerned."""
+    """The system has no threads, memory or open files left for Lance; stored data is not affected."""
 
     def __init__(self, what: str, reason: str) -> None:
         help = "free memory or raise the limits (`ulimit -a`), then run the command again; what was stored stays stored"
@@ -49,7 +49,7 @@ class Damaged(LakeError):
 
 
 class Refused(LakeError):
-    """Lance does not take the request: pond asked for something wrong."""
+    """Lance does not accept the request: pond asked for something wrong."""
 
     def __init__(self, what: str, reason: str) -> None:
         help = "this is a bug in pond, please report it; nothing was changed"
@@ -74,14 +74,14 @@ class Older(LakeError):
 
 
 class Missing(LakeError, UsageError):
-    """There is no lake at the place named: nothing went wrong, the request names another place."""
+    """There is no lake at this place: nothing went wrong, the request names the wrong place."""
 
     def __init__(self, location: str) -> None:
         super().__init__(Diagnostic("lake-missing", f"no lake at `{location}`"))
 
 
 class Gone(LakeError, UsageError):
-    """A version of a table that a request names is not kept any more."""
+    """A requested version of a table no longer exists."""
 
     def __init__(self, table: str, version: int) -> None:
         what = f"version {version} of table `{table}` is gone"

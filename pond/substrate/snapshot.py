@@ -1,4 +1,4 @@
-"""A table as it stood at one moment: whole rows with their payloads, a few at a time."""
+"""A table at one moment: whole rows with their payloads, a few at a time."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from pond.substrate.signals import Damaged
 from pond.substrate.store import Store
 from pond.substrate.table import Table, blobs
 
-# Lance's own limit by bytes comes after decoding, so few rows are asked for: some are megabytes long.
+# Lance's own limit by bytes applies after decoding, so few rows are requested: some are megabytes long.
 _ROWS = 256
 _AHEAD = 2
 _READ_BUFFER = 64 << 20
-_PAYLOADS = 8 << 20  # bytes in one batch; a single larger payload is a batch of its own
-_KEPT_WITH_THE_TABLE = 2  # kinds of payload: within the rows, packed with others, in a file of its own
+_PAYLOADS = 8 << 20  # bytes in one batch; a larger payload is its own batch
+_KEPT_WITH_THE_TABLE = 2  # kinds of payload: within the rows, packed with others, in a separate file
 _BLOB = "lance.blob.v2"
 
 
 class Snapshot:
-    """One version of a table, which stays as it is while others write."""
+    """One version of a table, which does not change while others write."""
 
     def __init__(self, store: Store, table: Table) -> None:
         handle = store.renewed(table)  # snapshots of several tables keep the order in which they were taken
@@ -39,7 +39,7 @@ class Snapshot:
 
     @cached_property
     def size(self) -> int:
-        """The bytes of its rows as stored, payloads that lie beside them not counted."""
+        """The bytes of its rows as stored, without payloads beside them."""
         fragments = self._handle.get_fragments()
         return sum(file.file_size_bytes or 0 for each in fragments for file in each.metadata.files)
 
@@ -48,9 +48,9 @@ class Snapshot:
         return self._handle.schema
 
     def described(self, where: str | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that fit with their row ids; of a payload only its description, which holds its size.
+        """Yield the matching rows with their row ids; for a payload only its description, which holds its size.
 
-        A version does not change: where reading fails for a passing reason, it goes on after the rows it has given.
+        A version does not change: if reading fails for a passing reason, it continues after the rows already yielded.
         """
         done, stream = 0, self._stream(where, 0)
 
@@ -70,12 +70,12 @@ class Snapshot:
         return found
 
     def batches(self, where: str | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that fit, as they may be written again."""
+        """Yield the matching rows in a form that can be written again."""
         for batch in self.described(where):
             yield from self.whole(batch)
 
     def whole(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a described batch with their payloads, fewer at a time where those are large."""
+        """Yield the rows of a described batch with their payloads, fewer at a time if those are large."""
         name = payload_column(self.table)
         if name is None:
             yield batch.select(self.table.schema.names).cast(self.table.schema)
@@ -93,7 +93,7 @@ class Snapshot:
         return pa.RecordBatch.from_arrays(columns, schema=self.table.schema)
 
     def strays(self, files: Collection[str]) -> str | None:
-        """Say what is more than a fresh table in these files, no less and no more; None where there is nothing."""
+        """Return how these files differ from those of a fresh table; None if they do not."""
         if self._handle.base_paths():
             return "it names other places for its files"
         if self._handle.describe_indices():
@@ -112,7 +112,7 @@ def payload_column(table: Table) -> str | None:
 
 
 def payload_sizes(table: Table, batch: pa.RecordBatch) -> list[int]:
-    """Return the bytes of each payload of a described batch, zero for none; raise where one lies elsewhere."""
+    """Return the bytes of each payload of a described batch, zero for none; raise if one is elsewhere."""
     name = payload_column(table)
     if name is None:
         return [0] * batch.num_rows
@@ -124,12 +124,12 @@ def payload_sizes(table: Table, batch: pa.RecordBatch) -> list[int]:
 
 
 def _other_files(read: set[str], files: Collection[str]) -> str | None:
-    """Compare the data files that a table reads with the files there are; payloads lie in a folder named as theirs."""
+    """Compare the data files that a table reads with the existing files; payloads are in a folder of that name."""
     if not read <= set(files):
         return "it reads a file that is not its own"
     folders = {name.removesuffix(".lance") for name in read}
     unread = [name for name in files if name not in read and name.rpartition("/")[0] not in folders]
-    return None if len(unread) == 1 else "it has files that nothing reads"  # the one is its manifest
+    return None if len(unread) == 1 else "it has files that nothing reads"  # one of them is its manifest
 
 
 def _portions(sizes: list[int]) -> Iterator[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Opened tables: made where they are missing, refreshed before they are read, all behind one cache."""
+"""Opened tables: created if missing, refreshed before they are read, all with one cache."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from pond.substrate.retry import with_retries
 from pond.substrate.signals import Damaged, Missing, Newer, Older
 from pond.substrate.table import VERSION, Table
 
-_STALE_AFTER = 3.0  # seconds an object store's manifest may be behind (lance-handle-freshness); a local one: none
+_STALE_AFTER = 3.0  # seconds that an object store's manifest may be behind (lance-handle-freshness); a local one: none
 _DAY = 24 * 3600
-# A short retention window, kept up by the writes themselves.
+# A short retention window, enforced by the writes themselves.
 _CLEANUP = AutoCleanupConfig(interval=50, older_than_seconds=_DAY)
 _INDEX_CACHE, _METADATA_CACHE = 256 << 20, 64 << 20
-# How long one request to an object store may last and how often it is repeated below `with_retries`, which repeats the
-# whole call. The client's own limits would let a server that says nothing keep a command for an hour.
+# How long one request to an object store may take and how often it is repeated below `with_retries`, which repeats the
+# whole call. With the client's own limits, a silent server could block a command for an hour.
 _CLIENT = {
     "connect_timeout": "5s",
     "timeout": "30s",
@@ -39,7 +39,7 @@ _SHORTEST_HINT, _LONGEST_HINT = len('{"version":1}'), 64
 
 
 class Store:
-    """The tables of one catalog. Not for use after a fork: Lance runs threads of its own.
+    """The tables of one catalog. It must not be used after a fork: Lance runs its own threads.
 
     The handles of a store belong to one thread; another thread has a store `beside` it, with the same cache.
     """
@@ -57,7 +57,7 @@ class Store:
         self._checked: dict[str, float] = {}
 
     def existing(self, table: Table) -> Any | None:
-        """Return the fresh handle of a table, or None where it was never made."""
+        """Return the fresh handle of a table, or None if it was never made."""
         if table.name in self._open:
             return self._fresh(table)
         handle = with_retries(f"opening `{table.name}`", lambda: self._try_open(table))
@@ -66,14 +66,14 @@ class Store:
         return handle
 
     def handle(self, table: Table) -> Any:
-        """Return the fresh handle of a table that must be there."""
+        """Return the fresh handle of a table that must exist."""
         handle = self.existing(table)
         if handle is None:
             raise Missing(self.catalog.tables_root)
         return handle
 
     def made(self, table: Table) -> Any:
-        """Return the fresh handle of a table, making the table where it is missing (lance-table-creation)."""
+        """Return the fresh handle of a table, creating the table if it is missing (lance-table-creation)."""
         return self.existing(table) or self._make(table)
 
     def renewed(self, table: Table) -> Any:
@@ -82,11 +82,11 @@ class Store:
         return self.handle(table)
 
     def expire(self) -> None:
-        """Look for newer versions at the next use, whatever the age of what is known."""
+        """Look for newer versions at the next use, whatever the age of the handles."""
         self._checked.clear()
 
     def forget(self) -> None:
-        """Open everything anew at the next use."""
+        """Open everything again at the next use."""
         self._open.clear()
 
     def _fresh(self, table: Table) -> Any:
@@ -111,7 +111,7 @@ class Store:
         except ValueError as error:
             if not _NEVER_MADE.search(str(error)):
                 raise
-            # Making a table writes no data: a process that died over it leaves a table that was never made.
+            # Making a table writes no data: if a process dies meanwhile, the table was never made.
             if not self.files(table.name).list("data"):
                 return None
             handle = self._made_meanwhile(table)
@@ -125,7 +125,7 @@ class Store:
         )
 
     def _made_meanwhile(self, table: Table) -> Any:
-        """Return a table that has data: either it was made a moment ago, or it must not be made anew."""
+        """Return a table that has data: either it was made a moment ago, or it must not be made again."""
         try:
             return self._dataset(table)
         except ValueError as error:
@@ -135,7 +135,7 @@ class Store:
             raise Damaged(f"opening `{table.name}`", reason) from error
 
     def _is_newest(self, table: Table, handle: Any) -> None:
-        """Raise where the newest manifest is gone: Lance would open the one before it, and rows would be missing."""
+        """Raise if the newest manifest is gone: Lance would open the one before it, and rows would be missing."""
         newest = self._hinted(table)
         if handle.version < newest:
             handle.checkout_latest()  # another process may have written between the two looks
@@ -143,7 +143,7 @@ class Store:
             raise Damaged(f"opening `{table.name}`", f"version {newest} is gone, found {handle.version}")
 
     def _hinted(self, table: Table) -> int:
-        """Return the version that a table notes as its newest; 0 where it notes none that can be read."""
+        """Return the version that a table notes as its newest; 0 if it has no readable note."""
         files, text = self.files(table.name), b""
         try:
             while not text.endswith(b"}") and len(text) < _LONGEST_HINT:  # a range must be asked for by its length
@@ -158,7 +158,7 @@ class Store:
             with_retries("making the lake", lambda: _make_private(self.catalog))
         try:
             handle = with_retries(f"making `{table.name}`", lambda: self._create(table))
-        except _Exists:  # another process made it at the same moment: theirs is as good
+        except _Exists:  # another process made it at the same moment: that one is as good
             return self.handle(table)
         self._keep(table, handle)
         return handle
@@ -182,12 +182,12 @@ class Store:
             raise
 
     def files(self, table: str) -> Any:
-        """Return the files of a table as Lance's own object store shows them (lance-chokepoints-storage)."""
+        """Return the files of a table as Lance's own object store lists them (lance-chokepoints-storage)."""
         return LanceFileSession(self.catalog.location(table), storage_options=dict(self._options))
 
 
 def folders(catalog: Catalog) -> list[str]:
-    """Return the names of what lies directly in a place and holds something, without looking further."""
+    """Return the names of non-empty entries directly in a place, without looking further."""
     root = catalog.tables_root
     if catalog.is_local and not os.path.isdir(root):
         return []
@@ -197,13 +197,13 @@ def folders(catalog: Catalog) -> list[str]:
 
 
 def write_apart(path: str, table: Table, batches: Iterator[pa.RecordBatch]) -> None:
-    """Write the rows as a table of their own, without indexes and history, in a local folder outside of any lake."""
+    """Write the rows as a separate table, without indexes and history, in a local folder outside of any lake."""
     reader = pa.RecordBatchReader.from_batches(table.schema, batches)
     lance.write_dataset(reader, path, mode="create", data_storage_version="2.2", enable_stable_row_ids=True)
 
 
 def _make_private(catalog: Catalog) -> None:
-    """Make the lake's directories before Lance would: its owner's alone, whatever umask a library runs under."""
+    """Make the lake's directories before Lance does: only for their owner, whatever the umask of the process."""
     root = catalog.tables_root
     folders = [root] if catalog.namespace is None else [os.path.dirname(root), root]
     for folder in folders:
@@ -215,7 +215,7 @@ class _Exists(Exception):
 
 
 def client_options(catalog: Catalog) -> Mapping[str, str]:
-    """Return how to reach the catalog's storage: what the user says, and limits where the user says none."""
+    """Return how to reach the catalog's storage: the user's options, and our limits for the others."""
     given = {name.lower() for name in catalog.options}
     limits = {} if catalog.is_local else {name: value for name, value in _CLIENT.items() if name not in given}
     return {**limits, **catalog.options}
@@ -223,7 +223,7 @@ def client_options(catalog: Catalog) -> Mapping[str, str]:
 
 def _known(table: Table, handle: Any) -> None:
     """Raise unless the stored table is one this pond can read and write."""
-    if not handle.version:  # what Lance makes of a manifest without content
+    if not handle.version:  # what Lance makes of an empty manifest
         raise Damaged(f"opening `{table.name}`", "its newest manifest is empty")
     found = (handle.schema.metadata or {}).get(VERSION.encode(), b"0").decode("utf-8", "replace")
     if not found.isdecimal():

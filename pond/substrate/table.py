@@ -1,4 +1,4 @@
-"""What a consumer declares of a table: its columns, its key, its indexes."""
+"""What a consumer declares about a table: its columns, its key, its indexes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 Family = Literal["BTREE", "BITMAP", "INVERTED", "LABEL_LIST"]
 
 KEY = "lance-schema:unenforced-primary-key:position"
-VERSION = "pond.schema_version"  # lance-dataset-schema-version: one fact of the dataset, not a column
+VERSION = "pond.schema_version"  # lance-dataset-schema-version: a fact about the dataset, not a column
 # Neighbouring values share most of their text: larger chunks compress them together. Measured in decision 0013.
 _PACKED = {
     "lance-encoding:structural-encoding": "miniblock",
@@ -21,7 +21,7 @@ _PACKED = {
 
 
 def key(name: str, position: int) -> pa.Field:
-    """Return a column of the primary key, by which merge-insert knows rows (lance-table-creation-unenforced-pk)."""
+    """Return a key column, by which merge-insert identifies rows (lance-table-creation-unenforced-pk)."""
     return pa.field(name, pa.string(), nullable=False, metadata={KEY: str(position)})
 
 
@@ -31,15 +31,15 @@ def packed(name: str, chunk: int) -> pa.Field:
 
 
 def labels(name: str) -> pa.Field:
-    """Return a column of lists of texts; those of neighbouring rows are mostly the same, and compressed together.
+    """Return a column of lists of texts; those of neighbouring rows are mostly equal, and compressed together.
 
-    The items have no metadata: with some, Lance converts the column before a filter and leaves its index alone.
+    The items have no metadata: otherwise Lance converts the column before a filter and does not use its index.
     """
     return pa.field(name, pa.list_(pa.string()), metadata=_PACKED)
 
 
 def blob(name: str) -> pa.Field:
-    """Return a column of payloads, kept beside the rows and read only where they are asked for."""
+    """Return a column of payloads, stored beside the rows and read only on request."""
     from lance import blob_field
 
     return blob_field(name)
@@ -54,7 +54,7 @@ def blobs(values: list[bytes | None]) -> pa.Array:
 
 @dataclass(frozen=True)
 class Index:
-    """One index of a table; the family decides how it is kept up (lance-index-maintenance)."""
+    """One index of a table; the family decides how it is maintained (lance-index-maintenance)."""
 
     column: str
     family: Family
@@ -62,7 +62,7 @@ class Index:
 
     @property
     def name(self) -> str:
-        # Named by us: asking for an index under another type would otherwise add a second one beside the first.
+        # Named by us: otherwise asking for an index of another type would add a second one.
         return f"{self.column}_{self.family.lower()}"
 
 
@@ -74,8 +74,8 @@ class Table:
     columns: tuple[pa.Field, ...]
     version: int
     indexes: tuple[Index, ...] = ()
-    retired: tuple[str, ...] = ()  # names of indexes that an earlier pond made: dropped where the others are made
-    derived: frozenset[str] = frozenset()  # columns made from others: a table without one gets it, empty, in place
+    retired: tuple[str, ...] = ()  # names of indexes of an earlier pond: dropped when the others are made
+    derived: frozenset[str] = frozenset()  # columns computed from others: a table without one gets it, empty, in place
 
     @property
     def schema(self) -> pa.Schema:

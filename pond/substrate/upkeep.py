@@ -1,7 +1,7 @@
-"""What keeps a table quick and small: indexes, compaction, cleanup; and how it stands with them.
+"""Keeps a table fast and small: indexes, compaction, cleanup; and reports their state.
 
-Nothing here changes what a question is answered with (lance-index-maintenance): rows that no index knows yet are
-looked through one by one.
+Nothing here changes the answer to a query (lance-index-maintenance): rows that no index covers yet are scanned one by
+one.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pond.substrate.retry import with_retries
 from pond.substrate.store import Store
 from pond.substrate.table import Index, Table
 
-FRAGMENTS = 50  # a commit slows down with the number of fragments; beyond this many they are put together
-SEGMENTS = 8  # parts an index may have before they are merged: adding one is cheap, asking many is not
-_BEGUN = ".tmp"  # how a file is called in a directory until it is whole
-_SLACK = timedelta(seconds=1)  # between our clock's look and Lance's
+FRAGMENTS = 50  # commits slow down with the number of fragments; beyond this many they are merged
+SEGMENTS = 8  # parts of an index before they are merged: adding one is cheap, searching many is not
+_BEGUN = ".tmp"  # the suffix of a file until it is complete
+_SLACK = timedelta(seconds=1)  # between our clock and Lance's
 _INDEXES = "_indices/"
-_HINT = "_versions/latest_version_hint.json"  # beside the manifests, of no version in particular
+_HINT = "_versions/latest_version_hint.json"  # beside the manifests, of no particular version
 
 Result = TypeVar("Result")
 
@@ -41,7 +41,7 @@ class IndexHealth:
 
 @dataclass(frozen=True)
 class TableHealth:
-    """How a table stands: rows, files, bytes (all versions, indexes included) and its indexes.
+    """The state of a table: rows, files, bytes (all versions, indexes included) and its indexes.
 
     Of the bytes, `index_bytes` are those of the newest version's indexes, and `old_bytes` those of older versions,
     which it replaced at `since` (UTC).
@@ -61,7 +61,7 @@ class TableHealth:
 
 
 def ensure_indexes(store: Store, table: Table) -> list[str]:
-    """Make the indexes a table lacks, also on an empty one; drop those it has no more; return which were made."""
+    """Make the missing indexes of a table, even an empty one; drop retired ones; return which were made."""
     made = [index.name for index in table.indexes if on(store, table, "indexing", partial(_ensure, index=index))]
     if table.retired:
         on(store, table, "indexing", partial(_drop, names=frozenset(table.retired)))
@@ -86,9 +86,9 @@ def _build(handle: Any, index: Index) -> None:
 
 
 def fold_indexes(store: Store, table: Table) -> list[str]:
-    """Take the rows into the indexes that no index knows yet; return which were behind (lance-index-maintenance).
+    """Add the rows that indexes do not cover yet; return which were behind (lance-index-maintenance).
 
-    All families take rows in the same way: a further segment, until there are so many that they are merged.
+    All families add rows in the same way: another segment, until there are so many that they are merged.
     """
     made = ensure_indexes(store, table)
     behind = (index.name for index in table.indexes if on(store, table, "indexing", partial(fold, name=index.name)))
@@ -96,7 +96,7 @@ def fold_indexes(store: Store, table: Table) -> list[str]:
 
 
 def fold(handle: Any, name: str) -> bool:
-    """Take the rows into an index that it does not know yet; tell whether there were any."""
+    """Add the rows that an index does not cover yet; tell whether there were any."""
     stats = handle.stats.index_stats(name)
     segments = stats["num_indices"]
     if not stats["num_unindexed_rows"] and segments <= SEGMENTS:
@@ -109,10 +109,10 @@ def fold(handle: Any, name: str) -> bool:
 
 
 def compact(store: Store, table: Table, *, beyond: int = 1, rows: int | None = None) -> bool:
-    """Put fragments together where there are more than `beyond`; tell whether anything was done.
+    """Merge fragments if there are more than `beyond`; tell whether anything was done.
 
-    Rows that an index knows and rows that it does not stay apart: fold the indexes first to get the fewest fragments.
-    Fragments of more than `rows` rows are left as they are, if that is given.
+    Indexed and unindexed rows stay separate: fold the indexes first to get the fewest fragments. Fragments of more than
+    `rows` rows are left alone, if that is given.
     """
     if on(store, table, "looking at", lambda handle: len(handle.get_fragments())) <= beyond:
         return False
@@ -124,8 +124,8 @@ def compact(store: Store, table: Table, *, beyond: int = 1, rows: int | None = N
 def clean(store: Store, table: Table, older_than: timedelta, *, alone: bool = False) -> int:
     """Delete the files of versions that were replaced longer ago than that; return the bytes freed.
 
-    A version that was the newest until a moment ago may be read by somebody, however old it is itself. With `alone`
-    also what unfinished writes left, which cannot be told from what another process is writing just now.
+    A version that was the newest until a moment ago may be in use, however old it is itself. With `alone`, also delete
+    what unfinished writes left, which looks the same as what another process is writing right now.
     """
     stats = on(
         store, table, "cleaning",
@@ -149,7 +149,7 @@ def _age(handle: Any, replaced: timedelta) -> timedelta:
 
 
 def _remove_begun(store: Store, table: Table) -> None:
-    """Delete what a killed writer left under a name of the moment, which no version and no clean-up knows."""
+    """Delete what a killed writer left under a temporary name, which no version and no clean-up knows."""
     begun = [path for path in leftovers(store, table) if PurePosixPath(path).name.startswith(_BEGUN)]
     if begun:
         on(store, table, "cleaning", partial(_delete, paths=begun))
@@ -162,10 +162,11 @@ def _delete(handle: Any, paths: Iterable[str]) -> None:
 
 
 def purge(store: Store, table: Table, *, alone: bool = False) -> list[str]:
-    """Let no file hold a row that was erased, nor a word of it; return the files that might and had to stay.
+    """Let no file hold an erased row or a word of it; return the files that might and had to stay.
 
-    Erasing marks rows as gone. Here the fragments are written without them, the indexes made from what is left, and
-    all versions but the newest deleted. What stays is of unfinished writes (see `clean`), or tagged by somebody.
+    Erasing marks rows as deleted. Here the fragments are written without them, the indexes made from what is left, and
+    all versions but the newest deleted. What stays belongs to unfinished writes (see `clean`), or is tagged by
+    somebody.
     """
     on(store, table, "compacting", _without_erased_rows)
     for index in table.indexes:
@@ -180,7 +181,7 @@ def _without_erased_rows(handle: Any) -> None:
 
 
 def _drop_others(handle: Any, table: Table) -> None:
-    """Drop the indexes that the table does not declare: only who made one knows how to make it again."""
+    """Drop the indexes that the table does not declare: only their maker can make them again."""
     _drop(
         handle, frozenset({each.name for each in handle.describe_indices()} - {index.name for index in table.indexes})
     )
@@ -192,7 +193,7 @@ def leftovers(store: Store, table: Table) -> list[str]:
 
 
 def _sizes(handle: Any) -> dict[str, int]:
-    """Return the files of a table, and how large each is."""
+    """Return the files of a table with their sizes."""
     files = handle.all_files().read_all()
     return dict(zip(files["path"].to_pylist(), files["size_bytes"].to_pylist(), strict=True))
 
@@ -203,7 +204,7 @@ def _unused(handle: Any, paths: Iterable[str]) -> list[str]:
 
 
 def _owner(path: str) -> str:
-    """Return the data file that a payload's own file belongs to: it lies in a folder of that name."""
+    """Return the data file to which a payload's own file belongs: it is in a folder of that name."""
     return f"{PurePosixPath(path).parent}.lance"
 
 
@@ -211,7 +212,7 @@ def _owner(path: str) -> str:
 
 
 def health(store: Store, table: Table, *, sizes: bool = True) -> TableHealth:
-    """Return how a table stands; without `sizes` nothing is listed, which is the cheap half."""
+    """Return the state of a table; without `sizes` no files are listed, which is cheap."""
     if store.existing(table) is None:
         return TableHealth(0, 0, 0, 0, [])
 
@@ -239,5 +240,5 @@ def _index_health(handle: Any, index: Index) -> IndexHealth:
 
 
 def on(store: Store, table: Table, doing: str, work: Callable[[Any], Result]) -> Result:
-    """Return what `work` makes of the table's handle: at the newest version where another writer came first."""
+    """Return the result of `work` on the table's handle: at the newest version if another writer came first."""
     return with_retries(f"{doing} `{table.name}`", lambda: work(store.handle(table)), lambda: store.renewed(table))

@@ -1,6 +1,7 @@
-"""Columns of vectors: added and dropped while others read and write, indexed where there are many.
+"""Columns of vectors: added and dropped while others read and write, indexed if there are many.
 
-A table has as many of them as its consumer wants, of any dimensions each. None is declared: what is there is asked.
+A table has as many of them as its consumer wants, each with its own dimensions. None is declared: the schema shows
+which exist.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DISTANCE = "_distance"  # the column of an answer: one less the cosine
+DISTANCE = "_distance"  # the column of the result: one minus the cosine
 METRIC = "cosine"
 _FAMILY = "IVF_SQ"  # IVF_PQ takes 50 to 100 times as long to build, and gains nothing here
 _ROWS_A_PARTITION = 16_384
 
 
 class Nearness(NamedTuple):
-    """How hard the index is to be asked: partitions looked into, and candidates measured exactly, times the answer."""
+    """How thoroughly to search the index: partitions, and a multiple of the answer that is measured exactly."""
 
     nprobes: int = 16
     refine_factor: int = 2
 
 
 def field(name: str, dimensions: int) -> pa.Field:
-    """Return a column of vectors, half a float each number: twice the size finds nothing more."""
+    """Return a column of vectors with half floats: full floats find nothing more."""
     return pa.field(name, pa.list_(pa.float16(), dimensions))
 
 
@@ -68,7 +69,7 @@ def add(store: Store, table: Table, new: pa.Field) -> None:
 
 
 def drop(store: Store, table: Table, names: Iterable[str]) -> None:
-    """Drop columns with their indexes, as far as they are there."""
+    """Drop columns with their indexes, if they exist."""
 
     def once() -> None:
         handle = store.handle(table)
@@ -87,7 +88,7 @@ def index_name(column: str) -> str:
 
 
 def keep_index(store: Store, table: Table, column: str, vectors: int, least: int) -> bool:
-    """Bring a column's index up to its rows where it has `least` vectors, drop it where not; tell if that was due."""
+    """Update a column's index if it has `least` vectors, otherwise drop it; tell whether anything was due."""
     return upkeep.on(store, table, "indexing", partial(_keep_index, column=column, vectors=vectors, least=least))
 
 
@@ -117,9 +118,9 @@ def _build(handle: Any, column: str, vectors: int) -> None:
 def nearest(
     column: str, vector: Sequence[float] | NDArray[np.float32], count: int, how: Nearness, *, exact: bool = False
 ) -> dict[str, Any]:
-    """Return the part of a scan that asks for the nearest rows; `read.Pinned.rows(..., nearest=...)` takes it.
+    """Return the part of a scan that asks for the nearest rows, for `read.Pinned.rows(..., nearest=...)`.
 
-    `exact` looks at every row that the filter leaves: faster than the index where those are few.
+    `exact` compares every row that passes the filter: faster than the index if those are few.
     """
     # Without a refine factor the distances of an index are not those of the vectors.
     return {

@@ -18,26 +18,26 @@ _PATIENCE = timedelta(minutes=5)
 
 
 def insert(store: Store, table: Table, new: pa.Table) -> int:
-    """Store the rows whose keys are not stored yet; return how many those were.
+    """Store the rows whose keys are not stored yet; return their number.
 
-    lance-append-only: matched rows are left alone, so a retried or repeated batch is a no-op. The keys of `new` must
-    differ from each other: Lance would store both of two equal ones.
+    lance-append-only: matched rows do not change, so a retried or repeated batch changes nothing. The keys of `new`
+    must be unique: Lance would store both of two equal ones.
     """
     return _merged(store, table, new, lambda merge: merge.when_not_matched_insert_all())
 
 
 def replace(store: Store, table: Table, new: pa.Table) -> int:
-    """Store the rows, each in place of the one with its key: for what pond notes about itself, never for sessions."""
+    """Store the rows, each replacing the one with its key: for pond's own notes, never for sessions."""
     return _merged(
         store, table, new, lambda merge: merge.when_matched_update_all().when_not_matched_insert_all()
     )  # fmt: skip
 
 
 def correct(store: Store, table: Table, column: str, value: str | int, where: str) -> int:
-    """Give a column another value in the rows that fit; return how many there were.
+    """Set a column in the matching rows; return how many there were.
 
-    An exception to lance-append-only in a session's tables: what messages are filtered by, and a source may tell after
-    they are stored.
+    An exception to lance-append-only in a session's tables: facts that messages are filtered by, and that a source may
+    reveal after they are stored.
     """
     fitting = f"({where}) AND ({column} IS NULL OR {column} <> {predicate.literal(value)})"
 
@@ -54,19 +54,19 @@ def correct(store: Store, table: Table, column: str, value: str | int, where: st
 
 
 def rederive(store: Store, table: Table, new: pa.Table) -> int:
-    """Give rows that are there other values in derived columns; return how many. `new` has the keys and these alone.
+    """Set derived columns in existing rows; return how many. `new` has only the keys and these columns.
 
-    Derived columns hold nothing that the others do not say, so lance-append-only is not touched.
+    Derived columns hold nothing that the others do not say, so this does not violate lance-append-only.
     """
     assert set(new.schema.names) <= {*table.keys, *table.derived}
     return _merged(store, table, new, lambda merge: merge.when_matched_update_all())
 
 
 def fill(store: Store, table: Table, new: pa.Table, unless_equal: str | None = None) -> int:
-    """Give rows that are there values in some columns, in place; return how many. `new` has the keys and these alone.
+    """Set some columns in existing rows, in place; return how many. `new` has only the keys and these columns.
 
-    Rows that agree in the column `unless_equal` are left alone. No row moves and no other index notices, but the files
-    of these columns are written anew, as long as their fragments are: this is for many rows at once.
+    Rows that agree in the column `unless_equal` are left alone. No row moves and no other index is affected, but the
+    files of these columns are rewritten for whole fragments: this is for many rows at once.
     """
     differs = unless_equal and f"target.{unless_equal} IS NULL OR target.{unless_equal} != source.{unless_equal}"
 
@@ -78,7 +78,7 @@ def fill(store: Store, table: Table, new: pa.Table, unless_equal: str | None = N
 
 
 def erase(store: Store, table: Table, where: str) -> int:
-    """Remove the rows that fit, for good once the table is cleaned up; return how many there were."""
+    """Remove the matching rows, for good once the table is cleaned up; return how many there were."""
 
     def remove() -> int:
         handle = store.existing(table)
@@ -96,8 +96,8 @@ def _merged(store: Store, table: Table, new: pa.Table, order: Callable[[Any], An
     store.made(table)
 
     def merge() -> int:
-        # Without the scalar index: only the join over all keys leaves the trace in the transaction by which two
-        # writers of the same key notice each other.
+        # Without the scalar index: only the join over all keys records in the transaction what two writers of the same
+        # key need to notice each other.
         builder = order(store.handle(table).merge_insert().use_index(False))
         done = builder.conflict_retries(_RACES).retry_timeout(_PATIENCE).execute(new)
         return int(done["num_inserted_rows"] + done["num_updated_rows"])

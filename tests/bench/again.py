@@ -37,7 +37,7 @@ def unchanged(lakes: Lakes, rounds: int) -> list[Figure]:
 
 
 class _Growing:
-    """A session file that goes on."""
+    """A session file that grows."""
 
     def __init__(self, client: str, megabytes: float, directory: Path) -> None:
         dice = random.Random(f"{SEED}/{client}/growing")
@@ -48,7 +48,7 @@ class _Growing:
         self._write(_up_to(self._lines, megabytes * 1e6))
 
     def grow(self) -> None:
-        """Go on by a few records."""
+        """Add a few records."""
         self._write(islice(self._lines, _RECORDS))
 
     def _write(self, lines: Iterator[bytes]) -> None:

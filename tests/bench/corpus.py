@@ -391,7 +391,7 @@ FILE_SIZES = {
 }
 
 
-# In how many of a hundred cases another record stands between a call and its result, as measured.
+# In how many of a hundred cases another record is between a call and its result, as measured.
 _BETWEEN = {"claude-code": 24, "codex": 1}
 
 

@@ -39,7 +39,7 @@ class Figure:
 
 
 def table(figures: Sequence[Figure]) -> str:
-    """Return one line a figure: name, value, limit, verdict, and what lies behind the value."""
+    """Return one line per figure: name, value, limit, verdict, and what is behind the value."""
     rows = [("figure", "measured", "promised", "met", "detail")]
     for figure in figures:
         detail = ", ".join(f"{name} {value:.3g}" for name, value in figure.detail.items())

@@ -12,7 +12,7 @@ from tests.bench.processes import two_busy_loops
 from tests.bench.watch import Taken
 
 SPEED_LIMIT, ROW_LIMIT, MEMORY_LIMIT = 0.33, 1.5, 600.0
-# Measured for these peers once, on another corpus of 577 MB and another machine: facts to stand beside, no race.
+# Measured for these peers once, on another corpus of 577 MB and another machine: facts for comparison, not a race.
 PEERS_MB, PEER_CPU = 577, {"deja-vu": 75.6, "agentsview": 352.0}
 PEER_MEMORY = {"deja-vu MB": 984.0, "agentsview MB": 192.0}
 

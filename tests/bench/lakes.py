@@ -63,7 +63,7 @@ NO_FILE = {"XDG_CONFIG_HOME": "/nonexistent"}
 
 
 def ingest(source: Path, lake: Path) -> Ingested:
-    """Ingest what lies at `source`; the lake may hold something already."""
+    """Ingest `source`; the lake may already hold something."""
     words = [*POND, "ingest", str(source), "--lake", str(lake), "--json"]
     taken = watched(words, NO_FILE)
     new = json.loads(taken.output)["new"]

@@ -71,7 +71,7 @@ def _build(place: Path, messages: int) -> Built:
 
 
 def _index_again(store: Store) -> float:
-    """Make the index of terms anew, as the only work of this moment; return its CPU seconds."""
+    """Build the index of terms again, as the only work of this moment; return its CPU seconds."""
     index = next(index for index in MESSAGES.indexes if index.column == "terms")
     handle = store.handle(MESSAGES)
     handle.drop_index(index.name)

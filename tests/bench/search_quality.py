@@ -27,7 +27,7 @@ HITS = 10
 
 @dataclass(frozen=True)
 class Promises:
-    """What is promised, in percent but for the mean reciprocal rank and the AUC."""
+    """What is promised, in percent except for the mean reciprocal rank and the AUC."""
 
     own: tuple[tuple[float, float], tuple[float, float, float]]  # turns R@5, R@10; sessions hit@1, @5, @10
     pooled: tuple[tuple[float, float], tuple[float, float, float]]

@@ -49,7 +49,7 @@ def write(session: SessionStream, to: str, out: BinaryIO, report: Report) -> Non
     """Write one session in the form asked for."""
     try:
         write_session(session, to, out, report, "memory")
-    except SourceFault as fault:  # the shortest files of the corpus hold no message to go on from
+    except SourceFault as fault:  # the shortest files of the corpus hold no message to continue from
         if fault.diagnostics[0].code != "foreign-empty":
             raise
 

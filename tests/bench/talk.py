@@ -45,7 +45,7 @@ def _zipf(count: int) -> list[float]:
 
 @dataclass(frozen=True)
 class Tongue:
-    """The words of a language, the most common first; `between` stands between two of them."""
+    """The words of a language, the most common first; `between` separates two of them."""
 
     words: Sequence[str]
     sums: Sequence[float]

@@ -1,4 +1,4 @@
-"""Small invented sessions of both clients, and the stores they lie in."""
+"""Small invented sessions of both clients, and their stores."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence

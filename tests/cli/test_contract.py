@@ -320,7 +320,7 @@ def test_verify_finds_faults(client: Client, tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes() + b"{\n")
     done = pond("verify", tmp_path / "in")
     assert done.code == 1
-    # The faults are part of what verify has to tell, so they stand under its table.
+    # The faults are part of verify's report, so they are under its table.
     told = Done(done.code, b"", done.out.decode())
     assert told.places() == [(file.name, len(file.read_bytes().splitlines()), "source-not-json")]
 

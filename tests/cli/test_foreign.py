@@ -209,7 +209,7 @@ def test_json_has_the_sums_and_the_way_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("client", clients())
 def test_what_a_target_cannot_hold_is_declared(client: str) -> None:
-    """Each content loss that a target's lowering names by itself stands in its gaps, and `pond clients` shows it."""
+    """Each content loss that a target's lowering names is listed in its gaps, and `pond clients` shows it."""
     text = (adapter(client).folder / "lowering.py").read_text(encoding="utf-8")
     declared = {gap.get("loss") for gap in adapter(client).declared()["gap"]} - {None}
     assert declared == {kind for kind, (weight, _, _) in KINDS.items() if weight == CONTENT and f'add("{kind}"' in text}
@@ -361,11 +361,11 @@ def test_a_path_pair_that_is_none_is_refused(pair: str, tmp_path: Path) -> None:
     assert "OLD=NEW" in done.err
 
 
-# --- beginnings that stand in another session ---
+# --- beginnings in another session ---
 
 
 def _fork(folder: Path, seed: str, base: str) -> Path:
-    """Write a session that leaves its beginning to another one."""
+    """Write a session whose beginning is in another one."""
     own, other = session_id(seed), session_id(base)
     first, *rest = CODEX.records(own, 1)
     first["payload"] |= {"forked_from_id": other, "history_base": {"thread_id": other, "end_ordinal_exclusive": 99}}
@@ -456,7 +456,7 @@ def test_what_another_client_added_hangs_on_the_last_record_of_its_own(tmp_path:
 )
 @pytest.mark.parametrize("with_session", [False, True])
 def test_rows_that_only_look_like_an_origin_break_nothing(payload: Any, with_session: bool, tmp_path: Path) -> None:
-    """They stand in files that other programs write; a person's words are found all the same."""
+    """They are in files that other programs write; a person's words are still found."""
     first, *rest = CODEX.records(session_id("odd"), 1)
     row = {"timestamp": "2026-01-02T03:04:05.000Z", "type": "pond_origin"}
     own = {"kind": "session", "id": "s", "project": "/p", "source_agent": "claude-code", "options": {}}

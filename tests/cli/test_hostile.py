@@ -444,7 +444,7 @@ def test_wrong_types_in_the_first_record_are_kept(client: Client, tmp_path: Path
         assert values_of(tmp_path / "out" / name) == values(b"\n".join(lines)), lines[0]
 
 
-# --- what lies in a directory ------------------------------------------------------------------------------------
+# --- contents of a directory -------------------------------------------------------------------------------------
 
 
 def _store(client: Client, directory: Path) -> Path:
@@ -892,7 +892,7 @@ def test_session_ids_never_leave_the_output_directory(
 def test_wrong_types_in_every_canonical_field_are_named(
     client: Client, canonical: dict[str, list[Record]], tmp_path: Path
 ) -> None:
-    """Each wrong event stands in a session of its own, so that one cannot hide another."""
+    """Each wrong event has its own session, so that one cannot hide another."""
     session, *_ = events = canonical[client.name]
     lines: list[bytes] = []
     promised = set()

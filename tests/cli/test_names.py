@@ -1,4 +1,4 @@
-"""The name that a person gave a Codex session stands in a list of the client's, and goes wherever the session goes."""
+"""The name that a person gave a Codex session is in a list of the client's, and follows the session everywhere."""
 
 import json
 from pathlib import Path

@@ -21,7 +21,7 @@ OPEN = [0o022, 0o000]
 
 
 def _open_to_others(folder: Path) -> list[str]:
-    """List what lies below a folder and is not its owner's alone."""
+    """List what is below a folder and is not only its owner's."""
     return [f"{stat.filemode(mode)} {path}" for path, mode in _modes(folder) if stat.S_IMODE(mode) & 0o077]
 
 

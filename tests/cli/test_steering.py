@@ -1,4 +1,4 @@
-"""Nothing that stands in a file steers a terminal or forges a line, by whichever command it is shown."""
+"""Nothing in a file controls a terminal or forges a line, whatever command shows it."""
 
 import ast
 import io

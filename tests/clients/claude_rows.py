@@ -40,7 +40,7 @@ class _Session:
         self.helpers: list[_Session] = []
         self.clock = start
         self.leaf: str | None = None
-        self.answer: str | None = None  # the message id while one answer goes on
+        self.answer: str | None = None  # the message id while one answer continues
         self.turns: list[tuple[str | None, float]] = []  # where each prompt was hung
 
     def play(self, steps: Iterable[Step]) -> None:
@@ -80,7 +80,9 @@ class _Session:
             self._row("attachment", {"attachment": attachment, "rendered": note, "renderedRole": "system"})
 
     def _together(self, uses: tuple[Use, ...]) -> None:
-        """Write one record a call, then one a result; each result hangs on its own call, as the client has it."""
+        """Write a record for each call, then one for each result; each result's parent is its own call, as in the
+        client.
+        """
         calls = []
         for use in uses:
             name, arguments = _tool(use)

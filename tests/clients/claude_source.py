@@ -70,7 +70,7 @@ def _blocks(row: Row) -> list[Row]:
 
 
 def _results(all_rows: list[Row]) -> dict[str, Row]:
-    """Return the result blocks by the id of their call; a call's result may stand beside the chain."""
+    """Return the result blocks by the id of their call; a call's result may be beside the chain."""
     spoken = [row for row in all_rows if row.get("type") == "user"]
     return {block["tool_use_id"]: block for row in spoken for block in _blocks(row) if block["type"] == "tool_result"}
 

@@ -131,7 +131,7 @@ class _Rollout:
         text = f"Someone else began this work and left a note: {step.summary}"
         summary = {"type": "message", "role": "user", "content": [_text(text)]}
         answers = [row["payload"] for row in self.rows if row["payload"].get("role") == "assistant"]
-        # The client puts its own notes, made anew, before the last prompt that it keeps.
+        # The client writes its own notes again, before the last prompt that it keeps.
         kept = [
             *self.prompts[:-1],
             *self.notes,

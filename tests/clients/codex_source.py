@@ -49,7 +49,7 @@ def _history(path: Path) -> list[Row]:
 
 
 def _inherited(path: Path, meta: Row) -> list[Row]:
-    """Return the records of the parent that a fork goes on from; its own file holds only what came after."""
+    """Return the records of the parent from which a fork continues; its own file holds only what came after."""
     base = meta.get("history_base")
     if not base:
         return []

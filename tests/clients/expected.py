@@ -46,7 +46,7 @@ def names(*ids: object) -> frozenset[str]:
 
 
 def between(text: str, start: str, end: str) -> str:
-    """Return what stands between two marks, without white space around it; nothing where a mark is missing."""
+    """Return what is between two marks, without surrounding white space; empty if a mark is missing."""
     _, found, rest = text.partition(start)
     inside, closed, _ = rest.partition(end)
     return inside.strip() if found and closed else ""

@@ -61,7 +61,7 @@ def missing(expected: Sequence[Item], atoms: Sequence[Atom]) -> list[Missing]:
 
 
 def _find(item: Item, atoms: Sequence[Atom], place: tuple[int, int]) -> tuple[int, int] | None:
-    """Return where the search goes on after the first fit at or after `place`, or None."""
+    """Return where the search continues after the first fit at or after `place`, or None."""
     start, offset = place
     for index in range(start, len(atoms)):
         atom = atoms[index]

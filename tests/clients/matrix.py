@@ -75,7 +75,7 @@ def judge_cell(trial: Trial) -> Cell:
 
 
 def _judge_session(trial: Trial, identity: str, path: Path) -> Verdict:
-    """Judge one session of a store; the store is converted anew for each, because resuming changes it."""
+    """Judge one session of a store; the store is converted again for each, because resuming changes it."""
     expected = trial.source.read(path)
     converted, losses = convert(trial.store, trial.source, trial.target, trial.room, trial.row.old)
     wanted, written = trial.source.sessions(trial.store), trial.target.sessions(converted)

@@ -29,7 +29,7 @@ class Say:
 
 @dataclass(frozen=True)
 class Use:
-    """A tool's call. `result` is None where the session ended, or went on, without one."""
+    """A tool's call. `result` is None if the session ended, or continued, without one."""
 
     tool: Literal["shell", "patch", "mcp", "picture"]
     words: str

@@ -13,7 +13,7 @@ _BEGIN, _END = "<!-- begin: written by `python -m tests.clients --write-docs` --
 
 
 def table(cells: Iterable[Cell]) -> str:
-    """Return a table in Markdown: one line a case, one column a direction; what is wrong stands below it."""
+    """Return a table in Markdown: one row per case, one column per direction; problems are listed below it."""
     by_case: dict[str, dict[tuple[str, str], Cell]] = {}
     for cell in cells:
         by_case.setdefault(cell.case, {})[cell.source, cell.target] = cell

@@ -31,7 +31,7 @@ class Verdict:
 def judge(
     expected: list[Item], resumed: Resumed, losses: list[Loss], original: Resumed | None, same: Neutral
 ) -> Verdict:
-    """Judge a resumed session; what the client leaves out of its own unconverted file is not held against pond."""
+    """Judge a resumed session; what the client leaves out of its own unconverted file is not pond's fault."""
     opening = _alike(resumed.opening, same)
     if opening is None:
         return Verdict([f"the prompt never reached the model: {resumed.ending()}"])
@@ -53,7 +53,9 @@ def judge(
 
 
 def neutral(room: Room, old: Path | None) -> Neutral:
-    """Return what makes the names of directories alike, in any JSON value: sessions are moved, rooms are made anew."""
+    """Return a function that makes directory names equal in any JSON value: sessions are moved, rooms are new each
+    time.
+    """
     named = [str(path) for path in (room.work, old, room.root) if path is not None]
     spellings = [spelled for name in named for spelled in (name, name.replace("/", "-"))]
 

@@ -1,4 +1,4 @@
-"""A source is opened once, detected once and gathered once in each process, on every road."""
+"""A source is opened once, detected once and gathered once in each process, whatever the command."""
 
 import builtins
 from collections import Counter
@@ -25,7 +25,7 @@ class Count:
         self.gathered: Counter[Path | None] = Counter()
 
     def take(self) -> list[dict[Any, int]]:
-        """Return what was counted, and begin anew."""
+        """Return the counts, and start again."""
         counters: tuple[Counter[Any], ...] = (self.opened, self.detected, self.gathered)
         found = [dict(each) for each in counters]
         for each in counters:

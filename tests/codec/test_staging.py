@@ -1,4 +1,4 @@
-"""What waits for its family lies in no place yet: it gets its name, or nothing is left of it."""
+"""What waits for its family has no final place yet: it gets its name, or nothing is left of it."""
 
 from pathlib import Path
 

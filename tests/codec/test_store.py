@@ -1,4 +1,4 @@
-"""The source seam: a client that keeps its sessions in a database goes every road that a client with files goes."""
+"""The source interface: a client that keeps its sessions in a database can do everything that one with files can."""
 
 import ast
 import json

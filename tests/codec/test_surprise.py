@@ -1,4 +1,4 @@
-"""One bad file costs that file: by every road, whatever goes wrong in it."""
+"""One bad file costs only that file, whatever goes wrong in it and with every command."""
 
 import os
 import pickle

@@ -37,7 +37,7 @@ def back(path: Path, *lines: str, to: str = "codex") -> tuple[list[bytes], Repor
     return out.getvalue().splitlines(), report
 
 
-# In each the key that stands twice takes as many bytes as the writing of another value adds.
+# In each, the duplicate key takes as many bytes as writing another value adds.
 HIDDEN = [
     '"a":1,"a":1,"n":1e6',
     '"a":1,"a":1,"n":1E6',

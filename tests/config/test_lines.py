@@ -1,4 +1,4 @@
-"""Each key's line is found, whatever stands between."""
+"""Each key's line is found, whatever is in between."""
 
 import tomllib
 from collections.abc import Iterator

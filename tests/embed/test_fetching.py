@@ -1,4 +1,4 @@
-"""A model is fetched by its name, gone on with where that was interrupted, and never half there."""
+"""A model is downloaded by its name, continued if that was interrupted, and never half there."""
 
 from pathlib import Path
 

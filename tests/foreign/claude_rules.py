@@ -18,7 +18,7 @@ Row = JsonObject
 
 
 def claude_faults(file: Path, rows: list[Json], rewound: bool) -> list[str]:
-    """Return what is wrong with a session file; `rewound` tells whether a prompt may start the session anew."""
+    """Return what is wrong with a session file; `rewound` tells whether a prompt may start the session again."""
     chain = [row for row in rows if "uuid" in row]
     return [
         *_file_faults(file, chain),
@@ -115,7 +115,7 @@ def _chain_faults(chain: list[Row], rewound: bool) -> Iterator[str]:
 
 
 def _paths(chain: list[Row]) -> Iterator[list[Row]]:
-    """Yield the rows from a root to each leaf: every conversation that a person can go on with."""
+    """Yield the rows from a root to each leaf: every conversation that a person can continue."""
     by_id = {row["uuid"]: row for row in chain}
     parents = {row.get("parentUuid") for row in chain}
     for leaf in chain:

@@ -52,7 +52,7 @@ def _piece(part: JsonObject, role: str) -> Piece:
 
 
 def _read(params: Json) -> Json:
-    """Return the arguments of a call; those that were too deep for a record stand in it as text, under `input`."""
+    """Return the arguments of a call; those that were too deep for a record are text in it, under `input`."""
     text = params.get("input") if type(params) is dict and len(params) == 1 else None
     if type(text) is not str or text.count("{") + text.count("[") < _DEEP:
         return params

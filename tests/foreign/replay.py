@@ -33,9 +33,9 @@ def _codex_texts(item: JsonObject) -> Iterator[str]:
 
 
 def claude_live(rows: list[Json]) -> list[str]:
-    """Return the texts on the way from the last row, or the one that a later row names, up to a row without a parent.
+    """Return the texts on the path from the last row, or the one that a later row names, up to a row without a parent.
 
-    A compaction's boundary is such a row; the messages it preserves stand between its summary and what follows.
+    A compaction's boundary is such a row; the messages it preserves come between its summary and what follows.
     """
     by_id = {row["uuid"]: row for row in rows if "uuid" in row}
     path: list[JsonObject] = []

@@ -96,7 +96,7 @@ def converted(events: list[JsonObject], to: str) -> Iterator[Made]:
 
 
 def whole(file: Path, client: str) -> Passage:
-    """Read a session with the history it goes on from: a Codex fork holds its own tail only."""
+    """Read a session with the history it continues: a Codex fork holds only its own tail."""
     passage = read(file, client)
     base = _base(passage)
     if base is None:

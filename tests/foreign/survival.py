@@ -138,7 +138,7 @@ def _really_said(told: list[Piece], named: Named) -> None:
 
 
 def _without(found: list[Piece], queued: list[Piece]) -> list[Piece]:
-    """Return what was found but for prompts that come from the queue: they stand where they were sent."""
+    """Return what was found except for prompts from the queue: they are where they were sent."""
     left = list(found)
     for piece in queued:
         assert piece in left, f"{piece} of the queue is missing"

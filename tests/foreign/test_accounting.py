@@ -21,7 +21,7 @@ from tests.laws.passage import Passage, read
 @pytest.mark.parametrize("target", CLIENTS)
 @given(data=st.data())
 def test_every_part_of_any_session(target: str, data: st.DataObject) -> None:
-    """Nothing is unaccounted for, what was written is valid and in order, and it can go on to the other client."""
+    """Nothing is unaccounted for, what was written is valid and in order, and it can be converted back."""
     events: list[JsonObject] = data.draw(sessions(data.draw(st.sampled_from([OTHER[target], "gemini-cli"]))))
     source = Passage(events[0], [events[1:]], Report())
     with converted(events, target) as made:

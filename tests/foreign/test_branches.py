@@ -121,7 +121,7 @@ def test_a_rollback_of_many_turns(turns: int, left: list[str], tmp_path: Path) -
 
 
 def test_a_rollback_as_the_last_row(tmp_path: Path) -> None:
-    """Nothing hangs on the earlier row yet: the client must be told, or it goes on from what was taken back."""
+    """The earlier row has no children yet: the client must be told, or it continues from what was taken back."""
     rows = [prompt("one"), answer("1"), prompt("two"), answer("2"), rolled_back(1)]
     both_ways(to_claude(tmp_path, *rows), tmp_path, "one", "1")
 

@@ -1,4 +1,4 @@
-"""The same session gives the same files, whoever converts it, whenever, and from whichever copy."""
+"""The same session gives the same files, no matter who converts it, when, and from which copy."""
 
 import os
 import subprocess

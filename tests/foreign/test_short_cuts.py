@@ -1,4 +1,4 @@
-"""What most records take is shorter than the general road, and leads to the same bytes and the same losses."""
+"""Most records take a short cut, which leads to the same bytes and the same losses as the general code."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

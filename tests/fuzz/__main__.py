@@ -1,4 +1,4 @@
-"""The second half of `make fuzz`: whole stores, damaged in every way, on every road; exits 1 on harm.
+"""The second half of `make fuzz`: whole stores, damaged in every way, with every command; exits 1 on harm.
 
 Each case is drawn from the seed and its number, so that it can be replayed.
 """
@@ -61,7 +61,7 @@ def main() -> int:
     parser.add_argument("--case", type=int, help="examine this one alone")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
-    warnings.filterwarnings("ignore", "lance is not fork-safe")  # only commands are forked here, and they begin anew
+    warnings.filterwarnings("ignore", "lance is not fork-safe")  # only commands are forked here, and they start fresh
     if given.case is not None:
         return _replay(given.seed, given.case)
     began, tally = time.monotonic(), Tally(given.seed, given.records)

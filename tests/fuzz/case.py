@@ -1,4 +1,4 @@
-"""One case: a store drawn from a number, taken along all roads."""
+"""One case: a store drawn from a number, put through all commands."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ class Outcome:
 
 
 def examine(seed: int, number: int) -> Outcome:
-    """Draw a store and take it along all roads."""
+    """Draw a store and put it through all commands."""
     dice = Random(f"{seed} {number}")
     room = Path(tempfile.mkdtemp(prefix=_name(seed, number)))
     # Here one process does it all: others would be forked from one in which Lance runs.

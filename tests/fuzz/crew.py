@@ -71,6 +71,6 @@ def answers(seed: int, numbers: Iterator[str]) -> Iterator[str]:
 if __name__ == "__main__":
     out = os.fdopen(os.dup(1), "w")  # commands run here print, too
     os.dup2(2, 1)
-    warnings.filterwarnings("ignore", "lance is not fork-safe")  # only commands are forked here, and they begin anew
+    warnings.filterwarnings("ignore", "lance is not fork-safe")  # only commands are forked here, and they start fresh
     for answer in answers(int(sys.argv[1]), iter(sys.stdin.readline, "")):
         print(answer, file=out, flush=True)

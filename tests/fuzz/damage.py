@@ -76,7 +76,7 @@ class Damage:
         inside[self._odd.key()] = inside.pop(key, None)
 
     def _transplant(self, record: dict[str, Json]) -> None:
-        """Let a value of the record stand in another place of it, too."""
+        """Copy a value of the record to another place in it."""
         (one, first), (other, second) = self._place(record), self._place(record)
         one[first] = deepcopy(other.get(second))
 
@@ -96,7 +96,7 @@ class Damage:
         return value if isinstance(value, dict) else {}
 
     def _twice(self, lines: Lines) -> None:
-        """Let a key stand twice in an object."""
+        """Give an object a duplicate key."""
         at, record = self._drawn(lines)
         if not record:
             return
@@ -124,7 +124,7 @@ class Damage:
         lines.insert(self._dice.randint(0, len(lines)), self._dice.choice(_LINES))
 
     def _stray(self, lines: Lines) -> None:
-        """Let lines of another file stand here, perhaps of another client."""
+        """Insert lines of another file, perhaps of another client."""
         if self._others:
             start = self._dice.randrange(len(self._others))
             at = self._dice.choice([0, len(lines), self._dice.randint(0, len(lines))])

@@ -20,7 +20,7 @@ _DIGITS = 4000  # of an integer that Python reads gladly
 
 @dataclass(frozen=True)
 class Line:
-    """A line that is not blank: `value` stands for its value, None where it has none; `whole` also for hidden keys."""
+    """A line that is not blank: `value` is its value, None if it has none; `whole` includes hidden keys."""
 
     number: int
     value: bytes | None
@@ -28,7 +28,7 @@ class Line:
 
     @property
     def hides(self) -> bool:
-        """Tell whether a key stands in it twice, with different values."""
+        """Tell whether it has a duplicate key with different values."""
         return self.value != self.whole
 
 
@@ -45,7 +45,7 @@ def _line(number: int, text: bytes) -> Line:
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(items)
-        # A key that stands twice with the same value hides none.
+        # A duplicate key with the same value hides none.
         if len(value) != len(items) and len({(key, json.dumps(each)) for key, each in items}) != len(value):
             hidden.append(json.dumps(items, sort_keys=True))
         return value

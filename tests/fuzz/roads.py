@@ -1,4 +1,4 @@
-"""The roads a store takes: converted every way, verified, into the lake in steps and out of it again."""
+"""What is done with a store: converted every way, verified, stored in the lake in steps and restored again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Crashed(Exception):
 
 
 class Journey:
-    """One store on its roads. Each road yields what is wrong."""
+    """One store and everything that is done with it. Each method yields what is wrong."""
 
     def __init__(self, store: Store, room: Path, run: Run, dice: Random, jobs: int = 1) -> None:
         self.store, self.room, self.dice, self.jobs = store, room, dice, jobs
@@ -57,7 +57,7 @@ class Journey:
         self._clients: dict[str, str] = {}  # by place: whose the records are, as the canonical text says
 
     def run(self, *words: object) -> Ran:
-        """Run a command; what is wrong with the way it ended is kept, and one that crashed ends its road."""
+        """Run a command; keep what is wrong with the way it ended; a crash ends the sequence."""
         ran = self._run(*words)
         self._wrong += ran.wrong()
         if ran.crash:
@@ -65,7 +65,7 @@ class Journey:
         return ran
 
     def wrong(self) -> list[str]:
-        """Take every road; return what is wrong."""
+        """Do everything; return what is wrong."""
         for road in (self._lake, self._canonical, self._native, self._foreign, self._verified):
             with contextlib.suppress(Crashed):
                 for each in road():
@@ -99,7 +99,7 @@ class Journey:
                     yield from _compared(source, made, about[source.name], between)
 
     def _untold(self, about: dict[str, Told]) -> Iterator[str]:
-        """Name what looks like a session, is none that can be read, and was passed over without a word."""
+        """Name what looks like a session, cannot be read, and was silently skipped."""
         for place, _ in self.store.odd:
             path = self.root / place
             if not path.is_dir() and not path.is_file() and str(path) not in about:
@@ -235,9 +235,9 @@ class Journey:
 
 
 def _events_lost(source: Source, there: set[bytes | None], about: Told) -> Iterator[str]:
-    """Say which events of a canonical text are gone without a word.
+    """Say which events of a canonical text are silently gone.
 
-    One that is told of takes its message along, and a session all that stands behind it.
+    A reported event takes its message along, and a reported session everything after it.
     """
     if about.whole:
         return
@@ -251,7 +251,7 @@ def _events_lost(source: Source, there: set[bytes | None], about: Told) -> Itera
 
 
 def _behind_sessions(text: list[bytes], told: set[int]) -> set[int]:
-    """Return the lines that stand behind a session that is told of, up to the next one."""
+    """Return the lines after a reported session, up to the next one."""
     behind, left_out = set(), False
     for number, line in enumerate(text, 1):
         if b'"kind":"session"' in line:

@@ -34,7 +34,7 @@ class Seed:
         return self.place.endswith(".jsonl")
 
     def longer(self, times: int) -> list[bytes]:
-        """Return the lines, and again with other ids, as if the session had gone on in the same way."""
+        """Return the lines, and again with other ids, as if the session had continued in the same way."""
         return [line for time in range(times) for line in self._again(time)]
 
     def _again(self, time: int) -> Iterator[bytes]:

@@ -10,13 +10,13 @@ from typing import Any
 from tests.fuzz.damage import Damage
 from tests.fuzz.seeds import Seed, canonical_seeds, seeds
 
-_RECORDS = 300  # that a file has, about; fixtures are shorter and go on
+_RECORDS = 300  # that a file has, about; fixtures are shorter and are continued
 _NAMES = ["full.jsonl", "a b.jsonl", "x\ny.jsonl", "\x1b[31m.jsonl", "\udcff.jsonl", "*.jsonl", "'.jsonl", "-.jsonl"]
 
 
 @dataclass(frozen=True)
 class File:
-    """A session file; one that is not `sound` was damaged, and owes nothing but to be told about."""
+    """A session file; one that is not `sound` was damaged, and must only be reported."""
 
     place: str
     data: bytes
@@ -90,7 +90,7 @@ def _file(dice: Random, seed: Seed, damage: Damage) -> File:
     return File(place, damage.done_to(lines), sound=False)
 
 
-# --- what else lies there --------------------------------------------------------------------------------------------
+# --- what else is there ----------------------------------------------------------------------------------------------
 
 
 def _elsewhere(dice: Random, store: Store) -> Iterator[File]:
@@ -158,7 +158,7 @@ def _empty(dice: Random, store: Store) -> None:
 
 
 def _link(dice: Random, store: Store) -> None:
-    """Add a link: to nothing, to itself, to a session, to the directory it lies in."""
+    """Add a link: to nothing, to itself, to a session, to its own directory."""
     targets: list[Callable[[Path], Any]] = [
         lambda path: path.symlink_to("nowhere.jsonl"),
         lambda path: path.symlink_to(path.name),

@@ -1,6 +1,6 @@
 """Whole stores, damaged in every way, and the instruments that judge what pond does with them.
 
-`make fuzz` takes a million records along all roads, this file a few stores.
+`make fuzz` tests a million records, this file a few stores.
 """
 
 import json
@@ -143,11 +143,11 @@ def test_a_copy_may_be_a_beginning() -> None:
     assert not begins(lines(b"[1]\n[3]"), lines(b"[1]\n[2]"), Told())
 
 
-# --- the roads -------------------------------------------------------------------------------------------------------
+# --- all commands ----------------------------------------------------------------------------------------------------
 
 
 def _journey(files: list[File], room: Path, spoil: str) -> list[str]:
-    """Take sound files along all roads, where one command loses the last line of all that it writes."""
+    """Put sound files through all commands, with one command that loses the last line of everything it writes."""
 
     def run(*words: object) -> Ran:
         ran = in_process(*words)

@@ -18,7 +18,7 @@ class Raw:
 
 @dataclass(frozen=True)
 class Twice:
-    """An object in which one key stands twice."""
+    """An object with a duplicate key."""
 
     value: dict[str, Json]
     key: str

@@ -15,8 +15,8 @@ EXCLUDED = "Kept without a test of its own"
 
 _ENTRY = re.compile(r"- `(?P<id>[a-z0-9-]+)` - (?P<text>.+\.)")
 _TOPIC = r"(?:model|adapter|lance|session|search|wire)"
-# A name of three words or more is taken for a citation wherever it stands in a comment. One of two words
-# ("adapter-level", "session-wide") is so only where a rule is usually cited: before a colon, or alone in brackets.
+# A name of three words or more is taken for a citation anywhere in a comment. One of two words
+# ("adapter-level", "session-wide") is one only where a rule is usually cited: before a colon, or alone in brackets.
 _CITED = re.compile(
     rf"(?<![\w.`/-])`?(?P<long>{_TOPIC}(?:-[a-z0-9]+){{2,}})(?![\w./-]*[/_=(])"
     rf"|#\s*(?P<before_colon>{_TOPIC}-[a-z0-9]+):\s"
@@ -42,15 +42,20 @@ def listed(text: str) -> dict[str, dict[str, str]]:
     """Read the page: heading -> rule id -> its sentence."""
     page: dict[str, dict[str, str]] = {}
     entries: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(_unwrapped(text), start=1):
         if line.startswith("## "):
             entries = page.setdefault(line.removeprefix("## ").split(" (")[0], {})
         elif line.startswith("- "):
             entry = _ENTRY.fullmatch(line)
-            assert entry, f"{LIST}:{number}: expected: - `rule-id` - One sentence."
-            assert entry["id"] not in entries, f"{LIST}:{number}: `{entry['id']}` is listed twice"
+            assert entry, f"{LIST}: entry in line {number}, unwrapped: expected: - `rule-id` - One sentence."
+            assert entry["id"] not in entries, f"{LIST}: `{entry['id']}` is listed twice"
             entries[entry["id"]] = entry["text"]
     return page
+
+
+def _unwrapped(text: str) -> list[str]:
+    """Return the lines of a page, with each wrapped entry in one line."""
+    return re.sub(r"\n  +(?=\S)", " ", text).splitlines()
 
 
 def marked(source: str, file: Path) -> Iterator[Citation]:

@@ -1,10 +1,11 @@
-"""What the pages say is so: names exist, values shown are values made, commands told can be run."""
+"""The pages are true: names exist, values are what the code makes, commands run."""
 
 import importlib
 import io
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -26,6 +27,8 @@ from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
 from pond.codec.writer import SessionWriter
 from pond.codec.writing import write_native
+from pond.config.listing import rows
+from pond.config.load import load
 from pond.diagnostics.codes import CODES
 from tests.house.rules import LIST, listed
 from tests.house.tree import ROOT, files
@@ -41,7 +44,7 @@ _FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | 
 _CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _LINK = re.compile(r"\]\((?!https?:)(?P<file>[^)#\s]+)?(?:#(?P<anchor>[^)\s]+))?\)")
 _PATH = re.compile(r"\.{0,2}/?[\w-]+(?:/[\w.-]+)+/?")
-_PACKAGES = ("cli", "codec", "lang", "model", "diagnostics", "claude_code", "codex")
+_PACKAGES = (*(path.name for path in (ROOT / "pond").iterdir() if path.is_dir()), "claude_code", "codex")
 _NAME = re.compile(rf"(?:{'|'.join(_PACKAGES)})(?:\.\w+)+")
 _DIAGNOSTIC = re.compile(r"(?:map|source|canonical|verify|output|usage|config|golden)(?:-[a-z]+)+")
 
@@ -56,7 +59,7 @@ def _blocks(page: Path, info: str) -> list[str]:
 
 
 def _quoted(page: Path) -> list[str]:
-    """Return what stands in single backticks outside fenced blocks."""
+    """Return what is in single backticks outside fenced blocks."""
     return _CODE.findall(_FENCE.sub("", _text(page)))
 
 
@@ -73,8 +76,14 @@ def _resolve(name: str) -> Any:
     return value
 
 
+@cache
+def _other_names() -> set[str]:
+    """Return names that look like those of modules: settings, a column, a file."""
+    return {row.name for row in rows(load(environ={}))} | {"sessions.id", "client.toml"}
+
+
 def _names(page: Path) -> list[str]:
-    return [each for each in _quoted(page) if _NAME.fullmatch(each)]
+    return [each for each in _quoted(page) if _NAME.fullmatch(each) and each not in _other_names()]
 
 
 def test_the_tour_names_the_code() -> None:
@@ -244,7 +253,7 @@ def test_paths_on_a_page_exist(page: Path) -> None:
 
 
 def _foretold(path: str) -> bool:
-    """Tell whether a path lies in a client folder that a page invents to explain something (`adapters/parley/…`)."""
+    """Tell whether a path is in a client folder that a page invents to explain something (`adapters/parley/…`)."""
     first, *rest = path.split("/")
     return first in ("adapters", "golden") and bool(rest) and rest[0] == "parley"
 
@@ -335,8 +344,16 @@ def test_the_readme_is_short() -> None:
 
 
 def test_the_terminal_session_of_the_readme_is_real(tmp_path: Path) -> None:
-    """Run the session's commands one after the other; every line shown must be printed, up to where it is cut."""
-    (tmp_path / "adapters").symlink_to(ROOT / "adapters")
+    """Run the session's commands one after the other; every line shown must be printed, up to where it is cut.
+
+    The home directory holds the fixtures as the clients would have written them, so `pond sync` finds them there.
+    """
+    for client, case in (
+        ("claude", "claude_code/fixtures/tour"),
+        ("claude", "claude_code/fixtures/subagents"),
+        ("codex", "codex/fixtures/tour"),
+    ):
+        shutil.copytree(ROOT / "adapters" / case, tmp_path / f".{client}", dirs_exist_ok=True)
     runs = _session()
     assert len(runs) >= 5
     for command, shown in runs:

@@ -129,7 +129,7 @@ def two_killed(logs: Logs, room: Path) -> Scenario:
 
 
 def one_of_two_killed(logs: Logs, room: Path) -> Scenario:
-    """Two ingests of overlapping folders, one of which is killed and the other goes on."""
+    """Two ingests of overlapping folders, one of which is killed while the other continues."""
     one = fresh(logs, room)
     folders = sorted(logs.root.iterdir())
     return Scenario(

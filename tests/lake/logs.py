@@ -23,7 +23,7 @@ class Logs:
     whole: dict[Path, bytes]
 
     def shorten(self, seed: int) -> None:
-        """Leave the first records of most files, as if their sessions were still going on; take some files away.
+        """Leave the first records of most files, as if their sessions were still running; take some files away.
 
         What is left shows where the session runs: `ingest` keeps what a younger one shows instead (`lake-immutable`).
         """

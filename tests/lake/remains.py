@@ -32,7 +32,7 @@ def _index_values(path: Path) -> pa.Table:
 
 
 def _rows_of_all_versions(path: Path) -> pa.Table:
-    """Return the rows of every version that can be opened, deleted ones too; payloads lie in the files as they are."""
+    """Return the rows of every version that can be opened, including deleted ones; payloads are plain in the files."""
     versions = [lance.dataset(str(path), version=each["version"]) for each in lance.dataset(str(path)).versions()]
     columns = [name for name in versions[0].schema.names if name != "data"]
     return pa.concat_tables(

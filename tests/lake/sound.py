@@ -42,7 +42,7 @@ def _add_payloads(store: Store, rows: list[dict[str, Any]]) -> None:
 
 
 def duplicates(store: Store) -> list[str]:
-    """Name the keys that stand in a table more than once."""
+    """Name the duplicate keys of a table."""
     found = []
     for table in TABLES:
         rows = read.rows(store, table, table.keys)
@@ -54,9 +54,9 @@ def duplicates(store: Store) -> list[str]:
 def unsound(
     store: Store, whole: Content, before: Content | None = None, going: Collection[str] = ()
 ) -> list[str]:  # fmt: skip
-    """Say what is wrong with a lake that may be on its way from `before` to `whole`: nothing is, at any moment.
+    """Say what is wrong with a lake that may be between `before` and `whole`: nothing may be, at any moment.
 
-    What is visible is right, but for what is derived of it at the end; a message has all its parts, a session all its
+    What is visible is right, except for what is derived at the end; a message has all its parts, a session all its
     messages, a source that is noted as read all its sessions; and nothing that was there is gone. Sessions that are
     `going` are being erased.
     """

@@ -32,7 +32,7 @@ PICTURE = bytes(range(256)) * 4
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """A lake with two sessions; in one of them a picture stands twice."""
+    """A lake with two sessions; one of them has the same picture twice."""
     store = Store(Catalog(str(tmp_path_factory.mktemp("source") / "lake")))
     prepare(store)
     talk(store, "spoken", 3)
@@ -511,7 +511,7 @@ def test_any_changed_byte_is_refused_or_changes_nothing(source: Store, honest: P
 def test_any_changed_byte_of_a_table_that_was_hashed_again_does_no_harm(
     seed: int, honest: Path, tmp_path: Path
 ) -> None:
-    """Hashes are no signature: whoever changes a table can hash it again. It may still end no process of ours."""
+    """Hashes are not signatures: anyone can hash a changed table again. It must still crash no process of ours."""
     draw = random.Random(seed)
     box = Box.of(honest)
     name = draw.choice([entry.filename for entry, _ in box.members if entry.filename != "manifest.json"])

@@ -15,7 +15,7 @@ from tests.lake.sound import Content
 def _agrees(sources: Logs, settings: Settings, count: int, whole: Content) -> None:
     result = crowd(sources, settings, count, whole, seed=3)
     assert result.wrong == []
-    # Who loses every race says so and stops; whoever comes next completes it.
+    # A writer that loses every race says so and stops; the next one completes it.
     assert all(done.code == 0 or [f.code for f in done.errors] == ["lake-conflict"] for done in result.ended)
     assert any(done.code == 0 for done in result.ended)
 

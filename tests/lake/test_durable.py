@@ -1,4 +1,4 @@
-"""The lake needs no source: what it holds is read, and can be searched anew, when every file is gone."""
+"""The lake needs no source: it can be read, and searched again, when every file is gone."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Storage that is broken, full, closed or far away: a typed error, nothing lost, and all is well once it is mended."""
+"""Storage that is broken, full, closed or far away: a typed error, nothing lost, and all is well once it is fixed."""
 
 import os
 import shutil

@@ -248,7 +248,7 @@ def test_a_handle_far_away_is_behind_for_a_few_seconds_at_most(tmp_path: Path) -
     assert read.count(reader, THINGS) == 2
     write.insert(store(tmp_path), THINGS, things("a", [3]))
     now = 105.0
-    assert read.count(reader, THINGS) == 2  # the window begins anew
+    assert read.count(reader, THINGS) == 2  # a new window begins
     assert reader.renewed(THINGS).count_rows() == 3
 
 

@@ -159,7 +159,7 @@ def test_old_versions_go_and_the_newest_stays(there: Store) -> None:
 
 
 def test_a_version_stays_as_long_as_after_it_was_replaced(there: Store) -> None:
-    """Whoever began to read a moment ago reads the version that was the newest then, however old it is."""
+    """A reader that began a moment ago reads the version that was the newest then, however old it is."""
     keep = timedelta(seconds=1)
     for number in range(5):
         write.insert(there, THINGS, things("a", [number]))

@@ -1,4 +1,4 @@
-"""Rows go in once, by their keys, whoever writes them and how often."""
+"""Rows are stored once, by their keys, no matter who writes them and how often."""
 
 from pathlib import Path
 

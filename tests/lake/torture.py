@@ -50,7 +50,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--part", choices=sorted(PARTS), help="do this part only")
     given = parser.parse_args()
-    warnings.filterwarnings("ignore", "lance is not fork-safe")  # only commands are forked here, and they begin anew
+    warnings.filterwarnings("ignore", "lance is not fork-safe")  # only commands are forked here, and they start fresh
     harm: list[str] = []
     with tempfile.TemporaryDirectory(prefix="pond-torture-") as directory:
         sources = logs(Path(directory) / "logs")

@@ -87,7 +87,7 @@ def cut(text: str) -> str:
         # a heading instead of a tag: the person's words follow
         ("# Context:\nopen files\n## Request: fix it", "[[# Context:\nopen files\n## Request:]] fix it"),
         ("# Context:\nno request", "# Context:\nno request"),
-        # a frame, whatever stands at its head, up to the line that ends it
+        # a frame, whatever its head is, up to the line that ends it
         ("# Tabs:\n- a.py\n\n## My wish:\nfix it", "[[# Tabs:\n- a.py\n\n## My wish:]]\nfix it"),
         ("anything at all\n## My wish: fix it", "[[anything at all\n## My wish:]] fix it"),
         ("## My wish:\nfix it\n## My wish:\ntwice", "[[## My wish:]]\nfix it\n## My wish:\ntwice"),

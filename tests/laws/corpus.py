@@ -32,7 +32,7 @@ def fixture_folders(client: str) -> list[Path]:
 
 @cache
 def fixture_files() -> list[SessionFile]:
-    """List every fixture session of every adapter: whoever adds a folder is tested."""
+    """List every fixture session of every adapter: a new folder is tested automatically."""
     return [
         SessionFile(client, folder.name, file)
         for client in clients()

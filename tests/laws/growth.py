@@ -73,7 +73,7 @@ def go_on(path: Path, client: str, earlier: Part, also_known: Iterable[str] = ()
 
 @contextmanager
 def growing(file: SessionFile) -> Iterator[Path]:
-    """Give an empty file at the place the client's layout has for it, with what lies beside it."""
+    """Give an empty file at its place in the client's layout, with what is next to it."""
     module = adapter(file.client).module
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, captures(file.path, module.FILES)["_tail"])
@@ -97,7 +97,7 @@ def cuts(data: bytes, most: int) -> list[int]:
 
 
 def every_cut_goes_on_exactly(file: SessionFile, most: int = 40) -> None:
-    """Raise AssertionError where going on from some cut gives anything else than the whole, or is refused in vain."""
+    """Raise AssertionError if continuing from some cut does not give the whole, or is refused without need."""
     data = file.path.read_bytes()
     with growing(file) as path:
         path.write_bytes(data)
@@ -111,9 +111,9 @@ def every_cut_goes_on_exactly(file: SessionFile, most: int = 40) -> None:
 
 
 def follow(file: SessionFile, most: int = 40) -> tuple[int, int]:
-    """Follow a file that grows from cut to cut; return how many steps went on from a checkpoint, and how many in all.
+    """Follow a file that grows from cut to cut; return how many steps continued from a checkpoint, and how many in all.
 
-    Raises AssertionError where the rows gathered on the way are not those of the whole.
+    Raises AssertionError if the rows collected on the way are not those of the whole.
     """
     data = file.path.read_bytes()
     resumed = steps = 0
@@ -150,7 +150,7 @@ def read_if_any(path: Path, client: str) -> Part | None:
 def goes_on_exactly(
     path: Path, client: str, earlier: Part, whole: Part, where: str, also_known: Iterable[str] = ()
 ) -> bool:  # fmt: skip
-    """Tell whether a reading could go on; raise AssertionError where it did and gave something else than the whole."""
+    """Tell whether a reading could continue; raise AssertionError if it did and gave something else than the whole."""
     try:
         rest = go_on(path, client, earlier, also_known)
     except NeedsWhole:
@@ -170,7 +170,7 @@ def goes_on_exactly(
 
 
 def only_the_whole_tells(earlier: Part, whole: Part) -> bool:
-    """Tell, from the rows alone, whether going on has to be refused: they depend on what stood before the cut."""
+    """Tell, from the rows alone, whether continuing must be refused: they depend on what was before the cut."""
     before, after = earlier.log, whole.log[len(earlier.log) :]
     if not same(earlier.row, whole.row) or not same(before, whole.log[: len(before)]):
         return True

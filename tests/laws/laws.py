@@ -36,7 +36,7 @@ def direct_road_is_lossless(file: SessionFile) -> None:
 
 
 def canonical_road_is_lossless(file: SessionFile) -> None:
-    """Written as canonical text and restored from it, the file and what lies beside it are equal to their source."""
+    """Written as canonical text and restored from it, the file and those next to it are equal to their source."""
     restored = restore_text(canonical_text(file.path, file.client), file.client)
     _equal(strict_values(file.path.read_bytes()), restored.values)
     there = dict(beside(file.path, adapter(file.client).module.BESIDE))
@@ -195,13 +195,13 @@ _BY_PATH = frozenset(("spelling", "shape", "weave"))  # marks whose keys name pl
 
 
 def nothing_is_stored_twice(file: SessionFile) -> None:
-    """A text of 24 characters or more stands in canonical at most as often as in the source.
+    """A text of 24 characters or more occurs in canonical at most as often as in the source.
 
     Not counted are `_REFERENCES`, `_NAMING_MARKS`, the keys of `_BY_PATH` and the name of a tool result's call, which
-    stands in another record. A text cut at a provenance boundary counts as the one it was. The source's texts are its
+    is in another record. A text cut at a provenance boundary counts as the one it was. The source's texts are its
     strings and keys, the values that a string of JSON spells, the texts of one list together (instructions are one
-    text), a data URL's payload, name and content of the files beside the session, and what the client's list says
-    of it.
+    text), a data URL's payload, name and content of the files beside the session, and what the client's list says about
+    it.
     """
     source = Counter(text for value in _source_values(file) for text in _texts(value))
     stored = Counter(text for text in _stored(read(file.path, file.client).events) if len(text) >= _LONG)

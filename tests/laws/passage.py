@@ -1,4 +1,4 @@
-"""One session file on its way: read into events, written as canonical text, restored by either road."""
+"""One session file: read into events, written as canonical text, restored in either way."""
 
 import io
 import tempfile
@@ -66,7 +66,7 @@ def canonical_text(path: Path, client: str) -> bytes:
 
 
 def to_canonical(path: Path, client: str) -> bytes:
-    """Convert a session file to canonical JSONL, anew each time."""
+    """Convert a session file to canonical JSONL, again each time."""
     out = io.BytesIO()
     with open(path, "rb") as file:
         for session in open_input(
@@ -86,7 +86,7 @@ class Restored:
 
 
 def restore(path: Path, client: str) -> Restored:
-    """Take a file the direct road: read and written back in one go."""
+    """Read a file and write it back directly."""
     with open(path, "rb") as file:
         source = open_input(OpenFile(file, str(path), path), ConversionRequest(client, client), Report())
         return _written(source.sessions, client)

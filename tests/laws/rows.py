@@ -53,7 +53,7 @@ HEADER: dict[str, Any] = {
 
 
 class Store:
-    """A store of one client in a directory of its own; what is put in is read, restored by both roads and compared."""
+    """A store of one client in its own directory; what is put in is read, restored in both ways and compared."""
 
     def __init__(self, folder: Path, client: str, place: str) -> None:
         self.folder, self.client, self.place = folder, client, place

@@ -41,7 +41,7 @@ class Scenario:
     sessions: list[Passage]
 
     def positions(self, session: Passage) -> list[int]:
-        """Return which of the things said stand in a session, in the session's order; each has a row of its own."""
+        """Return which of the things said are in a session, in the session's order; each has its own row."""
         roles = {message["id"]: message["role"] for message in session.messages}
         queued = session.queued
         found: list[int] = []

@@ -9,7 +9,7 @@ from tests.laws.corpus import SessionFile, capture_files, fixture_files, sample_
 from tests.laws.passage import read, strict_values
 from tests.laws.scenario import Scenario, scenarios
 
-# Some samples hold blocks nobody has seen, or known ones spelt wrong: few, and none of them in silence.
+# Some samples hold unknown blocks, or known ones spelt wrong: few, and all of them reported.
 _ONE_IN = 500
 
 
@@ -49,7 +49,7 @@ def test_captured_content_is_typed(captures_dir: Path) -> None:
 
 
 def test_captured_scenarios_are_typed(captures_dir: Path) -> None:
-    """Every prompt, thought, answer and tool call of a script stands in the right role, as conversation, in order."""
+    """Every prompt, thought, answer and tool call of a script has the right role, as conversation, in order."""
     played = list(scenarios(captures_dir))
     assert played
     problems = [f"{scenario.folder}: {what}" for scenario in played for what in _problems(scenario)]

@@ -297,7 +297,7 @@ def test_known_fields_are_no_drift_and_blocks_are_typed(client: str, record: Rec
     [({"type": "image/png"}, "image/png"), ({}, "application/octet-stream"), ({"type": 7}, "application/octet-stream")],
 )
 def test_a_file_that_a_person_named_is_the_harnesss(file: Record, media_type: str) -> None:
-    """Its type stands beside it, or nowhere: then it is the one that says nothing."""
+    """Its type is beside it, or missing: then it is the generic one."""
     (message, part), heard = read("claude-code", named_file(base64="iVBORw0KGgo=", **file))
     assert (message["role"], part["type"], part["provenance"]) == ("user", "file", "injected")
     assert (part["media_type"], part["data"], part["file_name"]) == (media_type, "iVBORw0KGgo=", "/p/a")

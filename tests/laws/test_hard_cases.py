@@ -299,7 +299,7 @@ def test_case_10_files_beside_a_session_come_back(in_claude: Store, tmp_path: Pa
 
 @pytest.mark.rule("model-schema-honesty")
 def test_case_11_the_name_of_a_tool_result(in_claude: Store, in_codex: Store) -> None:
-    """Case 11: it stands in the call, another record; without the call there is no name."""
+    """Case 11: it is in the call, another record; without the call there is no name."""
     passage = in_claude.read(turn("assistant", [call("t")]), turn("user", [result("t"), result("x")], uuid="u-2"))
     assert [part.get("name") for part in passage.parts] == ["Read", "Read", None]
     passage = in_codex.read(
@@ -331,7 +331,7 @@ def test_case_12_several_records_are_one_message_of_the_model(in_claude: Store) 
 
 
 def test_case_13_failure_told_by_the_rows_between(in_codex: Store) -> None:
-    """Case 13: whether a script failed stands in the rows between its call and its output."""
+    """Case 13: the rows between a script's call and its output say whether it failed."""
 
     def flag(exit_code: int) -> bool:
         rows = (
@@ -628,7 +628,7 @@ def test_case_16_provenance_in_codex(in_codex: Store, text: str, expected: list[
 
 @pytest.mark.rule("model-part-provenance")
 def test_case_16_provenance_of_whole_records(in_claude: Store) -> None:
-    """Case 16: what the harness marks as its own is injected whole, whoever's slot it stands in."""
+    """Case 16: what the harness marks as its own is injected whole, in anyone's slot."""
     assert runs(in_claude.row(turn("user", "Run it.", isMeta=True))) == [("injected", "Run it.")]
     assert runs(in_claude.row(turn("user", "So far.", isCompactSummary=True))) == [("injected", "So far.")]
     assert runs(in_claude.row(turn("user", "[Request interrupted by user]")))[0][0] == "injected"

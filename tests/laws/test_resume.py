@@ -125,7 +125,7 @@ class Log:
         return read_part(self.path, self.client)
 
     def go_on(self, earlier: Part) -> Part:
-        """Go on from a reading and prove that this gives the whole."""
+        """Continue from a reading and prove that this gives the whole."""
         assert goes_on_exactly(self.path, self.client, earlier, self.read(), "here"), "the whole was needed"
         return go_on(self.path, self.client, earlier)
 

@@ -205,7 +205,7 @@ def test_rows_of_clients_that_look_alike_are_nobodys(row: dict[str, Any], tmp_pa
 
 @pytest.mark.parametrize("name", ["journal.jsonl", "history.jsonl", "session_index.jsonl"])
 def test_ledgers_of_a_client_are_no_sessions(name: str, tmp_path: Path) -> None:
-    """They stand among the sessions; whoever names one gets it all the same."""
+    """They are among the sessions; naming one explicitly still works."""
     tour = next(file for file in fixture_files() if file.case == "tour")
     for place in (name, "session.jsonl"):
         (tmp_path / place).write_bytes(tour.path.read_bytes())

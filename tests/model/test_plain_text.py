@@ -1,4 +1,4 @@
-"""The fast road: what it takes is exact, and what is as long as its line hid no key."""
+"""The fast reader: what it accepts is exact, and a record as long as its line hid no key."""
 
 import json
 

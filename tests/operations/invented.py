@@ -45,7 +45,7 @@ def said(session_id: str, id: str, text: str, role: str = "user", at: int | None
 
 
 def awkward(session_id: str) -> list[list[JsonObject]]:
-    """Return records of every shape: carriers, injected text, payloads that stand twice, two messages in a record."""
+    """Return records of every shape: carriers, injected text, repeated payloads, two messages in a record."""
     groups: list[list[JsonObject]] = []
     for number in range(6):
         prompt = message(session_id, f"p{number}", at=number)

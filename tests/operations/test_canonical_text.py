@@ -216,7 +216,7 @@ def _spelled(agent: str, time: str) -> list[JsonObject]:
 @pytest.mark.rule("adapter-integrity-no-silent-drops")
 @pytest.mark.parametrize("time", SPELLED)
 def test_an_instant_may_be_spelled_as_rfc_3339_allows(time: str, tmp_path: Path) -> None:
-    """It is spelled as canonical does from then on, on every road, and its own spelling is kept among the marks."""
+    """From then on it has the canonical spelling everywhere, and its own spelling is kept among the marks."""
     file = written(tmp_path / "events.jsonl", _spelled("claude-code", time))
     done = pond("convert", file, "--to", "canonical")
     assert (done.code, done.err) == (0, "")

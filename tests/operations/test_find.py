@@ -87,5 +87,5 @@ def test_a_short_id_finds_its_session_and_no_other(ids: set[str]) -> None:
 
 
 def _heads(ids: list[str]) -> set[str]:
-    """Return the ids that do not go on after another of them and a slash."""
+    """Return the ids that do not continue another one after a slash."""
     return {id for id in ids if not any(id.startswith(f"{other}/") for other in ids)}

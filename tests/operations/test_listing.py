@@ -136,7 +136,7 @@ def test_filters_are_exact(store: Store) -> None:
     assert _ids(store, client="claude") == []
     assert _ids(store, project="/srv/orchard/pears") == ["parent"]
     assert _ids(store, project="/srv/orchard/pears/", everything=True) == ["parent/fork", "parent"]
-    assert "orphan" not in _ids(store, project="/srv/orchard")  # a name that goes on is another directory
+    assert "orphan" not in _ids(store, project="/srv/orchard")  # a longer name is another directory
     assert "parent" in _ids(store, project="/srv/orchard")
     assert _ids(store, project="/srv/orchards") == ["orphan"]
     assert "orphan" in _ids(store, project="/")

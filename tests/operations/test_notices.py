@@ -1,4 +1,4 @@
-"""Pond's own words in a session: whoever reads it sees them; its client, its growth and its search do not."""
+"""pond's own words in a session: every reader sees them; its client, its growth and its search do not."""
 
 import io
 from pathlib import Path
@@ -229,7 +229,7 @@ def test_export_and_import_keep_it_and_do_not_take_it_for_another_session(
     new = opened(Settings(lake=str(tmp_path / "new")))
     assert import_(new, tmp_path / "told.pond").faults == []
     assert _ids(new, session_id) == _ids(store, session_id)
-    # One lake was told something and the other has grown: they are one session all the same, whoever imports whom.
+    # One lake was told something and the other has grown: they are still one session, in both directions.
     take_in(tmp_path / "shorter", _copy(TOURS[0], tmp_path / "again", 20))
     shorter = opened(settings(tmp_path / "shorter"))
     _tell(shorter, session_id, Notice("pond/reclaim/0", "earlier", TOLD.time))

@@ -58,7 +58,7 @@ def test_a_whole_store_comes_back_file_for_file(folder: Path, tmp_path: Path) ->
 
 
 def _session_files(folder: Path) -> dict[str, bytes]:
-    """Return the session files of a store and what lies beside them; a client keeps other files there, too."""
+    """Return the session files of a store and those next to them; a client keeps other files there too."""
     sessions = list(find_files(folder, Report()))
     names = [name for client in clients() for name in adapter(client).module.BESIDE]
     kept = {*sessions, *(path for session in sessions for _, path in beside(session, tuple(names)))}
@@ -296,7 +296,7 @@ def test_no_file_beside_a_session_leaves_the_directory(tmp_path: Path) -> None:
 
 
 def _beside(session_id: str, name: str) -> list[JsonObject]:
-    """Return the events of a file that lies beside a session, under any name."""
+    """Return the events of a file next to a session, under any name."""
     head = {"kind": "message", "role": "user", "id": "b", "session_id": session_id}
     part: JsonObject = {"kind": "part", "id": "b:0", "session_id": session_id, "message_id": "b", "type": "file"}
     part |= {"data": "eA==", "media_type": "text/plain", "provenance": "injected", "options": {}}

@@ -1,4 +1,4 @@
-"""What was stored comes out of the lake as it went in: every session file of every client, by every road."""
+"""What was stored comes out of the lake as it went in: every session file of every client, in every form."""
 
 import io
 from collections.abc import Callable
@@ -27,7 +27,7 @@ Law = Callable[[Stored, Path], None]
 
 
 def native_restore_is_lossless(one: Stored, folder: Path) -> None:
-    """Restored as its own client's, the file and what lies beside it are value-equal to their source."""
+    """Restored for its own client, the file and those next to it are value-equal to their source."""
     out = restored(one.store, [one.row], ConversionRequest(OWN), folder)
     assert out.report.errors == 0, out.report.diagnostics
     place = out.paths[one.row["id"]]

@@ -35,7 +35,7 @@ def _validator(kind: str) -> Draft202012Validator:
 
 
 def _valid(kind: str, response: Mapping[str, Any]) -> JsonObject:
-    """Return a response as whoever asked for it sees it, held against the schema."""
+    """Return a response as the caller sees it, checked against the schema."""
     seen: JsonObject = json.loads(encode(dict(response)))
     _validator(kind).validate(seen)
     return seen

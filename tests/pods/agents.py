@@ -24,7 +24,7 @@ MANIFEST = {"model": "any", "scope": ["/srv/orchard"], "budget": 123456789012345
 
 
 def settings(place: Path, **more: Any) -> Settings:
-    """Return settings whose lake and pods lie beside each other."""
+    """Return settings whose lake and pods are next to each other."""
     return Settings(lake=str(place / "lake"), pods=Pods(root=str(place / "pods"), probe_seconds=0.2), **more)
 
 

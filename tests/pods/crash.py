@@ -79,7 +79,7 @@ def _changed(place: Path) -> list[str]:
 
 
 def _litter(place: Path) -> list[str]:
-    """Return what lies in the root and is no record; a folder without one may be there, and nothing else."""
+    """Return what is in the root besides records; a folder without one may be there, and nothing else."""
     files = [file for file in (place / "pods").rglob("*") if file.is_file()]
     return [f"left behind: {file}" for file in files if file.name != "metadata.json" or file.parent.name != "gardener"]
 

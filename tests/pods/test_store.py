@@ -253,7 +253,7 @@ def test_whoever_waited_for_a_folder_that_was_replaced_changes_the_new_one(
 
 
 def test_a_pod_that_is_removed_and_made_again_has_one_lock(store: PodStore) -> None:
-    """Writers, removers and makers at once: whoever got a lock has that of the folder that is there."""
+    """Writers, removers and makers at once: a lock is always that of the existing folder."""
     failed: list[BaseException] = []
 
     def work(number: int) -> None:

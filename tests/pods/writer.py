@@ -17,7 +17,7 @@ def expected(changes: int) -> set[str]:
 
 
 def main(root: str, done: str) -> None:
-    """Make the changes that are missing; they go to two pods in turn, the first of which is made anew now and then."""
+    """Make the missing changes; they go to two pods in turn, and the first one is sometimes made again."""
     store = PodStore(root)
     with open(done, "a", encoding="ascii") as acknowledged:
         for number in range(len(Path(done).read_text().split()), CHANGES):

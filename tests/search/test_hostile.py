@@ -1,4 +1,4 @@
-"""Whatever is asked, on whichever road, is answered or refused at its place, and in bounded time."""
+"""Whatever is asked, in any form, is answered or refused with its place, in bounded time."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _by_command(place: Path, query: str) -> None:
 
 
 def _ask(road: str, place: Path, query: str) -> None:
-    """Ask on a road. A refusal is fine where it says which place of the text is meant."""
+    """Ask in one form. A refusal is fine if it says which place of the text is meant."""
     refused = None
     try:
         {"python": _by_python, "wire": _by_wire, "command": _by_command}[road](place, query)

@@ -1,4 +1,4 @@
-"""Payloads leave a value, wherever they stand in it, and come back; nothing else about the value changes."""
+"""Payloads leave a value, wherever they are in it, and come back; nothing else about the value changes."""
 
 import json
 from typing import Any

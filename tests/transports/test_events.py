@@ -1,4 +1,4 @@
-"""The events of a session as a stream: complete, in order, from any event on, and going on with what is new."""
+"""The events of a session as a stream: complete, in order, from any event on, and continuing with what is new."""
 
 import http.client
 import json

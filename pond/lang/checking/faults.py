@@ -1,4 +1,4 @@
-"""What every part of the checker shares: the mapping, the faults found so far, and how to word them."""
+"""What all modules of the checker share: the mapping, the faults found so far, and their wording."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Faults:
         self.mapping = mapping
         self.faults: list[Diagnostic] = []
         self.tables = {table.name.text for table in mapping.spans}
-        self.asking: set[str] = set()  # span tables that ask for a fact
+        self.asking: set[str] = set()  # span tables that need a fact
         self.because: list[tuple[str, str, str]] = []
-        # A session's values are gathered before any pass has seen a record: no kind that wants a fact can be asked for.
+        # A session's values are gathered before any pass has seen a record, so no kind that needs a fact can be used.
         stated = [kind for kind in mapping.kinds if kind.given is None]
         clauses: list[ast.Kind | ast.Carries] = [*stated, *mapping.carries]
         kinds = [(str(v.value), clause.when) for clause in clauses for v in clause.names]
         kinds += [("untyped", kind.when) for kind in stated if not kind.names]
-        # A kind can be spoken of by its name, or by its label where only some records of that name are meant.
+        # A kind can be referred to by its name, or by its label if only some records of that name are meant.
         self.kind_names = {name for name, _ in kinds} | {label_of(name, when) for name, when in kinds}
 
     def fault(self, code: str, message: str, span: Span, help: str = "", rule: str = "") -> None:

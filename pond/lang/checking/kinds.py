@@ -1,4 +1,4 @@
-"""Record kinds: what they are about, what they claim, what they keep."""
+"""Record kinds: what they cover, claim and keep."""
 
 from __future__ import annotations
 

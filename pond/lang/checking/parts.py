@@ -16,7 +16,7 @@ class PartChecker(RuleChecker):
 
     def _list(self, rule: ast.Parts, kind: ast.Kind, labels: set[str]) -> ListPlan:
         blocks: list[PartPlan] = []
-        always: list[tuple[str, set[Condition]]] = []  # blocks that refuse no item that meets their conditions
+        always: list[tuple[str, set[Condition]]] = []  # blocks that accept every item under their conditions
         for block in rule.blocks:
             made = self._part(block.type, block.provenance, block.items, kind, [(ITEM_KEY,)])
             conditions = tuple(map(condition_of, block.when))
@@ -89,7 +89,7 @@ class PartChecker(RuleChecker):
         filled = {t for r in rules for t in r.targets} | {f.target for f in facts} | {name for name, _ in constants}
         claims = {n.text for i in items if isinstance(i, ast.Claim) for n in i.targets}
         self._filled_once(items, claims)
-        # A faulty line is one mistake: what it meant to fill is not reported as missing too.
+        # A faulty line is one mistake: the field that it meant to fill is not also reported as missing.
         stated = claims | {i.target.text for i in items if isinstance(i, ast.Lookup | ast.Generic)}
         faulty = any(not name.startswith("options.") and name not in filled for name in stated)
         for name, field in fields_of(part).items():
@@ -117,7 +117,7 @@ class PartChecker(RuleChecker):
                 self.fault("map-syntax", "`part`, `parts` and `rest` belong to a record kind, not inside a Part", span)
 
     def _filled_once(self, items: Iterable[ast.Item], filled: set[str]) -> None:
-        """Refuse a one-way value for a field that has a value already, and a lookup by a field that has none."""
+        """Refuse a one-way value for a field that already has one, and a lookup by a field that has none."""
         filled = set(filled)
         for item in items:
             match item:
@@ -209,7 +209,7 @@ class PartChecker(RuleChecker):
     def _absence(
         self, part: str, target: ast.Name, known: dict[str, Field], constants: list[tuple[str, object]]
     ) -> None:
-        """See to it that a field filled by a lookup may be absent: the lookup can miss."""
+        """Make sure that a field filled by a lookup may be absent: the lookup can miss."""
         if (part, target.text) in FALLBACKS:
             constants.append((target.text, FALLBACKS[part, target.text]))
         elif target.text in known and known[target.text].required:

@@ -161,15 +161,17 @@ class RuleChecker(Faults):
                         self.because.append((label, kept.name.text, item.because))
         for keys in (*containers, *claimed):
             known.setdefault(keys[:-1], set()).add(keys[-1])
-        # A container whose inside nobody described is opaque: its own name is all that is checked.
+        # A container whose inside is not described is opaque: only its own name is checked.
         described = {()} | {(k.name.text,) for i in items if isinstance(i, ast.Keeps) for k in i.names if k.inside}
         return {keys: frozenset(names) for keys, names in known.items() if keys in described}
 
     def _no_overlap(self, claimed: list[tuple[Keys, Span]], taken: list[Keys]) -> None:
-        """Refuse a claim inside, around or spelled like an earlier one, or like a path the codec itself has `taken`."""
+        """Refuse a claim inside, around or spelled like an earlier one, or like a path that the codec itself has
+        `taken`.
+        """
         earlier = list(taken)
         for keys, span in claimed:
-            # Marks name a path by its dotted spelling, so `"a.b"` and `a.b` could not be told apart.
+            # Marks name a path by its dotted spelling, so `"a.b"` and `a.b` would look the same.
             other = next((o for o in earlier if nested(keys, o) or dotted(keys) == dotted(o)), None)
             if other is not None:
                 self.fault(

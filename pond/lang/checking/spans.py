@@ -1,4 +1,4 @@
-"""Span tables: their markers, the tables they include, the facts they ask for."""
+"""Span tables: their markers, the tables they include, the facts they need."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SpanChecker(Faults):
     def _with_included(
         self, table: ast.SpanTable, stated: dict[str, ast.SpanTable], within: tuple[str, ...]
     ) -> list[ast.SpanRule]:  # fmt: skip
-        """Return the rules of a table, those of the tables it includes in their places."""
+        """Return the rules of a table, with those of included tables in their places."""
         rules: list[ast.SpanRule] = []
         for rule in table.rules:
             if rule.how != "include" or rule.name is None:
@@ -60,7 +60,7 @@ class SpanChecker(Faults):
         )  # fmt: skip
 
     def _markers(self, table: ast.SpanTable, rules: list[ast.SpanRule]) -> None:
-        """Refuse markers that are empty, stand there twice, or close as they open."""
+        """Refuse markers that are empty, duplicate, or close like they open."""
         openings: set[str] = set()
         for rule in rules:
             for value in (rule.open, rule.close):

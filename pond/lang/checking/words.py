@@ -1,4 +1,4 @@
-"""Names, labels and paths as the checker speaks of them."""
+"""Names, labels and paths in the checker's messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pond.lang.plan import Condition, Keys, PartPlan
 
 Known: TypeAlias = dict[Keys, frozenset[str]]
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-ITEM_WORDS = {"part", "generic", "executed_by", "keeps"}  # keys so named must be quoted
+ITEM_WORDS = {"part", "generic", "executed_by", "keeps"}  # keys with these names must be quoted
 HOLE = re.compile(r"\{([^{}]+)\}")
 
 
@@ -32,7 +32,7 @@ def nested(keys: Keys, other: Keys) -> bool:
 
 
 def claimed_paths(items: Iterable[ast.Item]) -> Iterator[tuple[Keys, Span]]:
-    """Yield the source paths that these rules claim, Parts within them not included."""
+    """Yield the source paths that these rules claim, without those of their Parts."""
     for item in items:
         if isinstance(item, ast.Claim | ast.Implied | ast.Parts):
             yield item.source.keys, item.source.span

@@ -1,4 +1,4 @@
-"""What becomes of one claim: whether a value fits, how it was spelled, what it is known to be."""
+"""Code for one claim: whether a value fits, how it was spelled, what it is known to be."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Emitter:
         self.whole: dict[str, str] = {}  # a span table -> the condition under which it takes all texts of a record
         self.typed: dict[str, str] = {}  # a span table -> the condition under which a person typed them
         self.labelled: dict[str, list[str]] = {}  # a span table -> tests of the item's labels, inside a list
-        # One Part and nowhere else to put it: it needs no list to be gathered in.
+        # One Part and no other place for it: it needs no list.
         self.only_part = len(kind.parts) == len(kind.messages) == 1 and not kind.lists and not kind.parts[0].spans
 
     def keys_known(self, names: frozenset[str], value: str, where: str, staying: int | None = None) -> None:
-        """Emit the check of what is left in an object; `staying` of the known names are always left there."""
+        """Emit the check of what remains in an object; `staying` of the known names always remain there."""
         known = self.out.constant(f"frozenset({set_of(names)})" if names else "frozenset()")
         more = "" if staying is None else f"len({value}) > {staying} and " if staying else f"{value} and "
         with self.out.block(f"if {more}not {known}.issuperset({value}):"):
@@ -35,7 +35,7 @@ class Emitter:
             self.out(f"c.note('source-type', {'$.' + dotted(rule.source)!r}, {what})")
 
     def fits(self, rule: Rule, value: str, result: str) -> str:
-        """Return a condition that is true where the value fits; it may bind `result` to the converted value(s)."""
+        """Return a condition that is true if the value fits; it may bind `result` to the converted value(s)."""
         if rule.conversion == "rfc3339":
             return f"type({value}) is str and ({result} := instant({value})) is not None"
         if rule.conversion is not None:
@@ -74,13 +74,13 @@ class Emitter:
     def imply(
         self, rules: Iterable[ImpliedRule], containers: dict[Keys, str], proved: Mapping[Keys, object] = NOTHING
     ) -> None:
-        """Emit the claims that values are what they are known to be; `proved` ones need not be looked at again."""
+        """Emit the claims for implied values; `proved` ones need not be checked again."""
         for rule in rules:
             holder, last = containers[rule.source[:-1]], rule.source[-1]
             if rule.session_field is None and type(rule.value) is str and proved.get(rule.source) == rule.value:
                 self.out(f"del {holder}[{last!r}]")
                 continue
-            # Taken first, put back in the rare case: one dictionary operation instead of two.
+            # Removed first, put back in the rare case: one dictionary operation instead of two.
             self.out(f"v = {holder}.pop({last!r}, MISSING)")
             if rule.session_field:
                 other = f"v != {'sid' if rule.session_field == 'id' else 'c.project'}"

@@ -1,4 +1,4 @@
-"""Which function takes a record: by its discriminator, then by its conditions, else carried."""
+"""Which function takes a record: by its discriminator, then by its conditions, otherwise carried."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def dispatch(plan: Plan, names: dict[str, str], out: PythonLines) -> None:
     with out.block(f"def {_CARRY_OBSERVED}(r, c):"):
         out('"""Read a carried record of which the pass has to know."""')
         out(f"return read_{names[CARRY]}(r, c)")
-    tables: dict[Keys, dict[str, str]] = {}  # a path -> discriminator value -> the name of the choice by what is there
+    tables: dict[Keys, dict[str, str]] = {}  # a path -> discriminator value -> the name of the choice by its value
     for literal in [*(x for x in literals if _only_reader(plan, x, names) is None), None]:
         name = f"choose_{_chosen(literal, literals)}"
         shared = _choose(plan, literal, name, names, out)
@@ -96,8 +96,8 @@ def dispatch(plan: Plan, names: dict[str, str], out: PythonLines) -> None:
 def _reader_of(
     plan: Plan, alone: dict[str, str], literals: list[str], tables: dict[Keys, dict[str, str]], out: PythonLines
 ) -> None:  # fmt: skip
-    """Emit the choice itself: what the tables say of most records first, then the road that knows every odd one."""
-    # Looked into at once only where several discriminator values go on by the same path.
+    """Emit the choice itself: first what the tables say about most records, then the general case."""
+    # Looked up at once only if several discriminator values continue with the same path.
     path = next((keys for keys, found in tables.items() if len(found) > 1), None)
     further = {} if path is None else tables[path]
     first = {literal: alone.get(literal, "None") for literal in literals}
@@ -131,13 +131,13 @@ def _steps(path: Keys) -> str:
 
 
 def _carried_from(plan: Plan, target: str) -> str | None:
-    """Return the field of a carried record that a canonical field is taken from."""
+    """Return the field of a carried record from which a canonical field is taken."""
     rules = (rule for rule in plan.otherwise.rules if rule.targets == (target,) and len(rule.source) == 1)
     return next((rule.source[0] for rule in rules if rule.conversion in (None, "rfc3339")), None)
 
 
 def _only_reader(plan: Plan, literal: str, names: dict[str, str]) -> str | None:
-    """Return the reader that a discriminator value leads to where there is nothing to choose, else None."""
+    """Return the reader for a discriminator value if there is nothing else to choose, otherwise None."""
     first = next((owner for owner in plan.owners if owner.literal == literal), None)
     if first is None or first.conditions:
         return None
@@ -169,7 +169,7 @@ def _choose(
     if shared is None:
         _chain(name, owners, out)
         return None
-    # Where the path has a value, whoever wants it absent is out of the question.
+    # If the path has a value, kinds that want it absent cannot fit.
     present = [o for o in owners if not any(c.op == "no" and c.keys == shared for c in o[0])]
     table: list[str] = []
     chains: dict[object, str] = {}
@@ -202,7 +202,7 @@ def _choose(
 
 
 def _shared_path(owners: list[_Owner]) -> Keys | None:
-    """Return the path most kinds ask about first, where looking its value up beats asking one after the other."""
+    """Return the path that most kinds test first, if looking up its value beats testing one after the other."""
     firsts = [o[0][0].keys for o in owners if o[0] and _is_text_test(o[0][0])]
     best = max(firsts, key=firsts.count, default=None)
     return best if best is not None and firsts.count(best) > 2 else None
@@ -213,7 +213,7 @@ def _is_text_test(condition: Condition) -> bool:
 
 
 def _values(owner: _Owner, path: Keys) -> tuple[object, ...]:
-    """Return the values under which the table leads to this owner; none where it must be asked for every value."""
+    """Return the values for which the table leads to this owner; none if it must be tested for every value."""
     first = owner[0][0] if owner[0] else None
     return first.values if first is not None and first.keys == path and _is_text_test(first) else ()
 
@@ -221,14 +221,14 @@ def _values(owner: _Owner, path: Keys) -> tuple[object, ...]:
 def _bind(variable: str, keys: Keys, out: PythonLines) -> None:
     if len(keys) == 1:
         out(f"{variable} = r.get({keys[0]!r}, MISSING)")
-    elif len(keys) == 2:  # the common case, spelled out: a call costs more than both steps
+    elif len(keys) == 2:  # the common case, written out: a call costs more than both steps
         out(f"{variable} = v.get({keys[1]!r}, MISSING) if type(v := r.get({keys[0]!r})) is dict else MISSING")
     else:
         out(f"{variable} = at(r, {', '.join(map(repr, keys))})")
 
 
 def _chain(name: str, owners: list[_Owner], out: PythonLines) -> None:
-    """Emit a function that asks one owner after the other."""
+    """Emit a function that tests one owner after the other."""
     out()
     out()
     with out.block(f"def {name}(r):"):
@@ -247,7 +247,7 @@ def _chain(name: str, owners: list[_Owner], out: PythonLines) -> None:
 
 
 def _without(plan: Plan, kind: KindPlan, names: dict[str, str], out: PythonLines) -> str:
-    """Emit the choice among those after a kind, for records of which its fact is not true; return its name."""
+    """Emit the choice among the clauses after a kind, for records without its fact; return its name."""
     later = plan.owners[plan.owners.index(kind) + 1 :]
     left = ((_left_to_ask(owner, kind), _reader(owner, names)) for owner in later if owner.literal == kind.literal)
     name = f"without_{names[kind.label]}"
@@ -256,7 +256,7 @@ def _without(plan: Plan, kind: KindPlan, names: dict[str, str], out: PythonLines
 
 
 def _left_to_ask(owner: KindPlan | CarriedPlan, kind: KindPlan) -> tuple[Condition, ...] | None:
-    """Return which of an owner's conditions are open where those of `kind` hold; None: some cannot hold."""
+    """Return which of an owner's conditions are open if those of `kind` hold; None: some cannot hold."""
     known = {condition.keys: set(condition.values) for condition in kind.conditions if _is_text_test(condition)}
     left: list[Condition] = []
     for condition in owner.conditions:

@@ -29,8 +29,8 @@ class PartEmitter(Emitter):
     ) -> None:  # fmt: skip
         """Emit the making of one Part whose required claims are known to fit; `values` holds the source values.
 
-        All that the Part consists of is found first, so that it can be made in one go. A `typed` one comes from a list
-        item that says what it is. `ordinal` is its number in its message where that is the same for every record.
+        Everything that the Part consists of is found first, so that it can be made at once. A `typed` one comes from a
+        list item that says what it is. `ordinal` is its number in its message, if that is the same for every record.
         """
         out = self.out
         whole = typed and not part.implied and all(len(rule.source) == 1 for rule in part.rules)
@@ -69,7 +69,7 @@ class PartEmitter(Emitter):
         self._more_runs(part)
 
     def _optional(self, rule: Rule, value: str, holders: dict[Keys, str] | None, body: Fields) -> None:
-        """Emit a claim that may be absent; `<value>_fits` then says whether it was there, to be taken out later."""
+        """Emit a claim that may be absent; `<value>_fits` then says whether it was there, to be removed later."""
         out = self.out
         with out.block(f"if {self.fits(rule, value, value + 'c')}:"):
             out(f"{value}_fits = True")
@@ -111,7 +111,7 @@ class PartEmitter(Emitter):
                 self.out(delete_at(keys, holders))
 
     def _whole_item(self, part: PartPlan, values: dict[Keys, str], *, spaced: bool) -> None:
-        """Emit the removal of what was claimed from an item, unless nothing would be left: nobody needs it then."""
+        """Emit the removal of what was claimed from an item, unless nothing would be left: then it is not needed."""
         out = self.out
         optional = [f"{values[rule.source]}_fits" for rule in part.rules if not rule.required]
         claimed = 1 + sum(rule.required for rule in part.rules)
@@ -126,7 +126,7 @@ class PartEmitter(Emitter):
                 out("o = {}")
 
     def _leftover(self, part: PartPlan, *, spaced: bool) -> None:
-        """Emit the keeping of what is left of an item."""
+        """Emit the keeping of what remains of an item."""
         with self.out.block("if b:"):
             self._rest_of_item(part, spaced=spaced)
         if not spaced:
@@ -204,9 +204,9 @@ class PartEmitter(Emitter):
         return any(next(found for found in self.plan.spans if found.name == table).texts)
 
     def _literal(self, part: PartPlan, values: dict[Keys, str], head: Fields, always: Fields) -> None:
-        """Emit the Part in one go where all that may be absent is there: a dict that grows is made twice."""
+        """Emit the Part at once if everything optional is there: a growing dict is made twice."""
         out = self.out
-        some: list[tuple[list[str], Fields]] = []  # tests, and the fields there are where they hold
+        some: list[tuple[list[str], Fields]] = []  # tests, and the fields that exist if they hold
         for rule in part.rules:
             value = values[rule.source]
             results = zip(rule.targets, self.results(rule, value, value + "c"), strict=True)
@@ -280,6 +280,6 @@ class PartEmitter(Emitter):
 
 
 def _with_facts(part: PartPlan, body: Fields) -> Fields:
-    """Return the fields of a Part, with facts in place of the values that stand for them where nothing is known."""
+    """Return the fields of a Part, with facts instead of placeholders where nothing is known."""
     facts = {f.target: f.argument for f in part.facts if f.how == "fact"}
     return [(name, f"c.facts.get({facts[name]!r}, {value})" if name in facts else value) for name, value in body]

@@ -29,9 +29,9 @@ class PythonLines:
         return self.constants.setdefault(expression, f"K{len(self.constants)}")
 
     def build(self, name: str, fields: Iterable[tuple[str, str]]) -> None:
-        """Emit the making of an object with these fields: a copy of one that has what is always the same.
+        """Emit the making of an object with these fields: a copy of one that has everything constant.
 
-        Setting a key that is there costs less than making it, so that a copy is made a third faster than a literal is.
+        Setting an existing key costs less than adding it, so a copy is a third faster than a literal.
         """
         pairs = list(fields)
         form = ", ".join(f"{key!r}: {value if _is_constant(value) else None}" for key, value in pairs)
@@ -74,10 +74,10 @@ def word(label: str) -> str:
 
 
 def identifiers(labels: Iterable[str]) -> dict[str, str]:
-    """Return a name of Python's for each label, and the label by it; no two labels share one."""
+    """Return a Python name for each label, and the label by it; no two labels share one."""
     found: dict[str, str] = {}
     for label in dict.fromkeys(labels):
-        name = word(label).lstrip("_")  # two in front would make it private to the class it stands in
+        name = word(label).lstrip("_")  # two underscores in front would make it private to its class
         name = name if name.isidentifier() else f"n{name}"
         while name in found or iskeyword(name):
             name += "_"
@@ -85,7 +85,7 @@ def identifiers(labels: Iterable[str]) -> dict[str, str]:
     return found
 
 
-_PLAIN = re.compile(r"(?!X_)[A-Za-z0-9]+(_[A-Za-z0-9]+)*")  # keys that can stand in a variable's name as they are
+_PLAIN = re.compile(r"(?!X_)[A-Za-z0-9]+(_[A-Za-z0-9]+)*")  # keys that can be used unchanged in a variable's name
 
 
 def variable_for(keys: Keys, base: str = "r") -> str:
@@ -95,7 +95,7 @@ def variable_for(keys: Keys, base: str = "r") -> str:
 
 
 def holds(condition: Condition, base: str, bound: dict[Keys, str] | None = None) -> str:
-    """Return an expression with the meaning of `interpret.holds`; `bound` names variables that hold values already."""
+    """Return an expression with the meaning of `interpret.holds`; `bound` names variables that already hold values."""
     *way, last = condition.keys
     if bound and condition.keys in bound:
         value = bound[condition.keys]
@@ -147,10 +147,10 @@ def remember(marks: str, name: str, value: str) -> str:
 
 
 def proved_by(conditions: Iterable[Condition]) -> dict[Keys, object]:
-    """Return the values that stand at paths wherever the conditions hold."""
+    """Return the values at paths that are known if the conditions hold."""
     return {c.keys: c.values[0] for c in conditions if c.op == "in" and len(c.values) == 1}
 
 
 def objects_proved_by(conditions: Iterable[Condition]) -> set[Keys]:
-    """Return the paths at which an object stands wherever the conditions hold: they lead to something beyond it."""
+    """Return the paths at which there is an object if the conditions hold: they lead to something inside it."""
     return {c.keys[:n] for c in conditions if c.op != "no" for n in range(1, len(c.keys))}

@@ -65,7 +65,7 @@ class Reader(PartEmitter):
             self._finish()
 
     def _whole_records(self) -> None:
-        """Find how to ask whether all texts of the record are injected; now, where the answer would be taken out."""
+        """Find out how to test whether all texts of the record are injected; at once, if the value will be removed."""
         kind = self.kind
         paths = [self.plan.discriminator, *kind.containers, *(listed.source for listed in kind.lists)]
         paths += [rule.source for rule in kind.rules] + [rule.source for rule in kind.implied]
@@ -87,7 +87,7 @@ class Reader(PartEmitter):
                 self.out(f"l_{table.name}_{number} = at(r, {', '.join(map(repr, keys))})")
 
     def _tables(self) -> list[SpanPlan]:
-        """Return the span tables that the kind's Parts are cut by."""
+        """Return the span tables that cut the kind's Parts."""
         names = {part.spans for part in self.kind.all_parts}
         return [table for table in self.plan.spans if table.name in names]
 
@@ -178,7 +178,7 @@ class Reader(PartEmitter):
                     out(missing(dotted(rule.source)))
 
     def _kept(self, rule: Rule) -> None:
-        """Emit a claim whose value is not converted; nothing is said where it is absent."""
+        """Emit a claim whose value is not converted; its absence is not reported."""
         out, holder, last = self.out, self.holders[rule.source[:-1]], rule.source[-1]
         with out.block(f"if {last!r} in {holder}:"):
             out(f"v = {holder}.pop({last!r})")
@@ -192,7 +192,7 @@ class Reader(PartEmitter):
                 self.source_type(rule, "v")
 
     def _field(self, rule: Rule) -> None:
-        """Emit the taking of a value that fits."""
+        """Emit the removal of a value that fits."""
         out = self.out
         if self.is_carry and len(rule.source) > 1:
             self._prune(rule.source)
@@ -249,7 +249,7 @@ class Reader(PartEmitter):
             out(f"c.note('source-type', {'$.' + name!r}, {what})")
 
     def _labels(self, blocks: Iterable[PartPlan], items: str) -> None:
-        """Emit the labels of a list's items; in what follows the item with the number `n` is asked for its own."""
+        """Emit the labels of a list's items; the following code asks for that of the item with the number `n`."""
         self.labelled = {}
         for table in self._tables():
             if table.name not in {block.spans for block in blocks}:
@@ -276,7 +276,7 @@ class Reader(PartEmitter):
                     self.out(f"{var} = EMPTY")
         for index, rule in enumerate(part.rules):
             self.out(f"v{index} = {holders[rule.source[:-1]]}.get({rule.source[-1]!r}, MISSING)")
-        # A bare string always fits its block; binding the converted values is all that is left.
+        # A bare string always fits its block; only the converted values must be bound.
         for index, rule in enumerate(part.rules):
             if rule.required and rule.conversion:
                 self.out(f"{self.fits(rule, f'v{index}', f'v{index}c')}")
@@ -369,7 +369,7 @@ class Reader(PartEmitter):
         self._return()
 
     def _staying(self, keys: Keys) -> int:
-        """Count the known members that every object at `keys` keeps: where there are no more, all are known."""
+        """Count the known members that every object at `keys` keeps: if there are no more, all are known."""
         rested = {rest for rest, _ in self.kind.rests}
         inside = [k for k in self.holders if k and k[:-1] == keys and k not in rested]
         return sum(k[-1] in self.kind.known[keys] for k in inside) if not self.is_carry else 0

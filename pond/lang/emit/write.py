@@ -12,7 +12,7 @@ from pond.lang.plan import ITEM_KEY, NO_FALLBACK, ImpliedRule, Keys, KindPlan, L
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The variables that hold what was remembered of a record's claims, or of a Part's."""
+    """The variables with what was remembered about a record's claims, or a Part's."""
 
     absent: str
     spelling: str
@@ -22,9 +22,9 @@ _RECORD, _PART = Remembered("absent", "spelling"), Remembered("pa", "ps")
 
 
 class Writer:
-    """Emits the way back.
+    """Emits the writer.
 
-    Of most records and Parts nothing was remembered: what is left to ask then is spelled out in a branch of its own.
+    For most records and Parts nothing was remembered: what remains to be checked then has its own branch.
     """
 
     def __init__(self, plan: Plan, kind: KindPlan, name: str, out: PythonLines) -> None:
@@ -61,9 +61,9 @@ class Writer:
             out("return r")
 
     def _plain(self) -> str:
-        """Return a condition: nothing was remembered of the record, or only that it has no id of its own."""
+        """Return a condition: nothing was remembered about the record, or only that it has no id of its own."""
         rule, names = self.kind.id_rule, list(map(dotted, self._sources()))
-        if rule is None or names.count(dotted(rule.source)) > 1:  # a key with a dot in it may share the id's name
+        if rule is None or names.count(dotted(rule.source)) > 1:  # a key with a dot may look like the id
             return "remembered == 1"
         derived = self.out.constant(repr([dotted(rule.source)]))
         return f"remembered == 1 or (remembered == 2 and pond.get('absent') == {derived})"
@@ -77,7 +77,7 @@ class Writer:
         self._implied(self.kind.implied, "r", self.holders, remembered)
 
     def _hold(self) -> None:
-        """Emit the finding of the objects that claims are about."""
+        """Emit the lookup of the objects that claims are about."""
         out, kind, holders = self.out, self.kind, self.holders
         rests = dict(kind.rests)
         for keys in kind.containers:
@@ -99,7 +99,7 @@ class Writer:
                 out(f"{var}_bare = not {var} and type({var}) is dict")
 
     def _free(self, source: Keys, base: str, holders: dict[Keys, str], remembered: Remembered | None) -> str:
-        """Return a condition: nothing stands at `source` yet, and nobody remembers that nothing stood there."""
+        """Return a condition: nothing is at `source` yet, and no mark says that nothing was there."""
         if source[:-1] not in holders:
             free = f"at({base}, {', '.join(map(repr, source))}) is MISSING"
         else:
@@ -119,12 +119,12 @@ class Writer:
     def _rule(
         self, rule: Rule, owner: str, base: str, holders: dict[Keys, str], remembered: Remembered | None
     ) -> None:  # fmt: skip
-        """Emit the writing of one claim; `remembered` is None where nothing was, of this Part or of this record."""
+        """Emit the writing of one claim; `remembered` is None if nothing was, for this Part or this record."""
         name = dotted(rule.source)
         tests = [self._free(rule.source, base, holders, remembered)]
         if rule.targets == ("id",):
             own = "pond.get('id', first['id'])"
-            if remembered is None:  # the only one that may be known to be absent
+            if remembered is None:  # the only one that may be absent
                 tests, own = ["remembered == 1", *tests], "first['id']"
             with self.out.block(f"if {' and '.join(tests)}:"):
                 self._put(base, holders, rule.source, own)
@@ -150,7 +150,7 @@ class Writer:
                 self._put(base, holders, rule.source, _source_value(rule, values, remembered))
 
     def _remaining(self, rule: Rule, owner: str, tests: list[str], base: str, holders: dict[Keys, str]) -> None:
-        """Emit what is left of writing a claim of which nothing was remembered."""
+        """Emit the rest of writing a claim about which nothing was remembered."""
         target = rule.targets[0]
         value = f"{owner}[{target!r}]"
         tests.append(f"{target!r} in {owner}")
@@ -179,7 +179,7 @@ class Writer:
             return
         defaults = {PART_TYPES[name]: kind.default_label(name) for name in PART_TYPES if kind.default_label(name)}
         one = len(kind.messages) == 1
-        # Nothing can be joined where there is one Part, as there mostly is.
+        # Nothing can be joined if there is one Part, as is usual.
         parts = "(events[1],) if len(events) == 2 else parts_of(events)" if one else "parts_with_roles(events)"
         label = f"{out.constant(repr(defaults))}[p['type']]"
         with out.block(f"for {'p' if one else 'role, p'} in {parts}:"):
@@ -197,12 +197,12 @@ class Writer:
         if part in kind.parts:
             self._either(part, "r", self.holders)
             for bare in self.bare.values():
-                out(f"{bare} = False")  # should another Part be there to say the same, the first is believed
+                out(f"{bare} = False")  # if another Part says the same, the first one counts
             return
         if self._is_plain(part):
             there = " and ".join(f"{rule.targets[0]!r} in p" for rule in part.rules)
             fields = ", ".join(f"{rule.source[0]!r}: p[{rule.targets[0]!r}]" for rule in part.rules)
-            with out.block(f"if not o and {there}:"):  # nothing beside the claims, and nothing to remember of them
+            with out.block(f"if not o and {there}:"):  # nothing besides the claims, and nothing to remember about them
                 out(f"b = {{{ITEM_KEY!r}: {part.literal!r}, {fields}}}")
             with out.block("else:"):
                 self._item(part)
@@ -224,7 +224,7 @@ class Writer:
         return plain and bool(part.rules) and not part.implied and self.kind.default_label(part.part) == part.label
 
     def _item(self, part: PartPlan) -> None:
-        """Emit the making of a list item from what its Part left of it."""
+        """Emit the making of a list item from what its Part kept of it."""
         out = self.out
         out("b = o.get('source')")
         with out.block("if b is None:"):
@@ -232,12 +232,12 @@ class Writer:
         out(f"b[{ITEM_KEY!r}] = {part.literal!r}")
         if self.kind.default_label(part.part) == part.label:
             self._either(part, "b", {(): "b"})
-        else:  # its label stands among its marks
+        else:  # its label is in its marks
             self._marks()
             self._fields(part, "b", {(): "b"}, _PART)
 
     def _either(self, part: PartPlan, base: str, holders: dict[Keys, str]) -> None:
-        """Emit the claims of a Part twice: for those of which nothing was remembered, and for the others."""
+        """Emit the claims of a Part twice: for Parts about which nothing was remembered, and for the others."""
         with self.out.block("if marks is EMPTY:"):
             self._fields(part, base, holders, None)
         with self.out.block("else:"):
@@ -287,7 +287,7 @@ class Writer:
 
 
 def _source_value(rule: Rule, values: list[str], remembered: Remembered | None) -> str:
-    """Return the expression of the source value that canonical values stand for."""
+    """Return the expression of the source value for canonical values."""
     if rule.conversion is None:
         return values[0]
     usual = values[0] if rule.conversion == "rfc3339" else "NO_SPELLING"
@@ -300,5 +300,5 @@ def _source_value(rule: Rule, values: list[str], remembered: Remembered | None) 
 
 
 def _differs(rule: Rule, value: str) -> str:
-    """Return a condition: a value is not the one that stands for an absent field."""
+    """Return a condition: a value is not the placeholder of an absent field."""
     return f"{value} is not False" if rule.fallback is False else f"{value} != {rule.fallback!r}"

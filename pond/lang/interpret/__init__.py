@@ -1,4 +1,4 @@
-"""The meaning of a mapping, spelled out slowly: the oracle that the compiled functions are tested against."""
+"""The meaning of a mapping, executed slowly: the oracle against which the compiled functions are tested."""
 
 from pond.lang.interpret.read import read
 from pond.lang.interpret.write import write

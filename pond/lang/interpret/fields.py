@@ -11,7 +11,7 @@ from pond.model.json_text import Json, JsonObject
 
 
 def convert(rule: Rule, value: Json) -> tuple[Json, ...] | None:
-    """Return the canonical values of a source value, or None where it does not fit the rule."""
+    """Return the canonical values of a source value, or None if it does not fit the rule."""
     if rule.conversion is not None:
         return CONVERSIONS[rule.conversion].read(value, rule.argument)
     wanted = {"string": str, "boolean": bool}.get(rule.accepts)

@@ -1,4 +1,4 @@
-"""Parts, made the slow way: which rules fit, how a text is cut, how list items keep their place."""
+"""Parts, made the slow way: which rules fit, how a text is cut, how list items keep their positions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Found = tuple[Rule, Json, tuple[Json, ...]]  # a rule, the source value, the can
 
 
 def fit(part: PartPlan, item: JsonObject) -> dict[Keys, Found] | None:
-    """Return the claims that fit `item`, or None where a required one does not (then it is no such Part)."""
+    """Return the claims that fit `item`, or None if a required one does not (then it is not such a Part)."""
     found: dict[Keys, Found] = {}
     for rule in part.rules:
         value = get(item, rule.source)
@@ -31,15 +31,15 @@ def fit(part: PartPlan, item: JsonObject) -> dict[Keys, Found] | None:
 
 
 class TextFacts(NamedTuple):
-    """What a record says of its texts, as a span table asks."""
+    """What a record says about its texts, as a span table asks."""
 
     whole: bool  # all of them are injected
     typed: bool  # a person typed them
-    labels: list[tuple[Json, tuple[str, ...]]]  # a list of labels, and those that make nothing injected
+    labels: list[tuple[Json, tuple[str, ...]]]  # a list of labels, and those that do not make a text injected
 
 
 def said_of(table: SpanPlan, record: JsonObject, context: Reading) -> TextFacts:
-    """Ask a record, before anything is taken out of it, whose its texts are."""
+    """Ask a record, before anything is removed from it, whose texts it holds."""
     given = any(context.facts.get(name) is True for name in table.given)
     whole = given or any(holds(c, record) for c in table.conditions)
     labels = [(get(record, keys), others) for keys, others in table.labelled]
@@ -57,7 +57,7 @@ class PartMaker:
     def make(
         self, part: PartPlan, item: JsonObject, found: dict[Keys, Found], *, embedded: bool = False
     ) -> list[JsonObject]:  # fmt: skip
-        """Return the Part of `item`, or several where spans cut its text. `embedded`: the item is the record."""
+        """Return the Part of `item`, or several if spans cut its text. `embedded`: the item is the record."""
         pond: JsonObject = {}
         absent: list[str] = []
         spellings: JsonObject = {}

@@ -14,7 +14,7 @@ from pond.model.marks import ABSENT, AS, ID, POND, SEQ, SPELLING, WITH
 
 
 def select(plan: Plan, record: JsonObject, context: Reading) -> KindPlan:
-    """Return the first kind whose literal and conditions fit and whose fact is true, else the carrying kind."""
+    """Return the first kind whose literal and conditions fit and whose fact is true, otherwise the carrying kind."""
     name = get(record, plan.discriminator)
     for kind in plan.kinds:
         fits = name is MISSING if kind.literal is None else type(name) is str and name == kind.literal
@@ -28,7 +28,7 @@ def _is_given(kind: KindPlan, context: Reading) -> bool:
 
 
 def drift_name(plan: Plan, record: JsonObject) -> str | None:
-    """Return what to call a carried record nobody named; None where some clause names it."""
+    """Return the name of a carried record that no clause names; None if some clause does."""
     name = get(record, plan.discriminator)
     literal = name if type(name) is str else None
     for entry in plan.carried:
@@ -45,7 +45,7 @@ def drift_name(plan: Plan, record: JsonObject) -> str | None:
 
 
 def read(plan: Plan, record: JsonObject, context: Reading) -> list[JsonObject]:
-    """Return the canonical events of one record: each Message followed by its Parts. The record is used up."""
+    """Return the canonical events of one record: each Message followed by its Parts. The record is consumed."""
     kind = select(plan, record, context)
     if kind is not plan.otherwise:
         if bad := next((c for c in kind.containers if type(get(record, c)) is not dict), None):
@@ -156,7 +156,7 @@ def _messages(
     kind: KindPlan, message_id: str, timestamp: str | None, fields: JsonObject, options: JsonObject,
     made: list[list[JsonObject]], context: Reading,
 ) -> list[JsonObject]:  # fmt: skip
-    """Return the messages that got Parts (the last listed where none did), the record's own facts on the first."""
+    """Return the messages that got Parts (the last listed if none did), with the record's own facts on the first."""
     used = [i for i, parts in enumerate(made) if parts] or [len(kind.messages) - 1]
     events: list[JsonObject] = []
     for index in used:

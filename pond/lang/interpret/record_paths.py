@@ -17,14 +17,14 @@ def get(record: Json, keys: Keys) -> Json:
 
 
 def take(record: JsonObject, keys: Keys) -> None:
-    """Remove the value at `keys`; objects the path leads through stay, even empty."""
+    """Remove the value at `keys`; the objects on the path stay, even if empty."""
     for key in keys[:-1]:
         record = record[key]
     del record[keys[-1]]
 
 
 def put(record: JsonObject, keys: Keys, value: Json) -> None:
-    """Set the value at `keys`, making the objects on the way."""
+    """Set the value at `keys`, making missing objects."""
     for key in keys[:-1]:
         record = record.setdefault(key, {})
         if type(record) is not dict:
@@ -40,7 +40,7 @@ def prune(record: JsonObject, paths: list[Keys]) -> None:
 
 
 def holds(condition: Condition, record: JsonObject) -> bool:
-    """Answer a test; true is not 1, and a path through something that is no object is absent."""
+    """Evaluate a test; true is not 1, and a path through something that is not an object is absent."""
     value = get(record, condition.keys)
     match condition.op:
         case "has":

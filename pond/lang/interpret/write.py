@@ -13,7 +13,7 @@ from pond.model.marks import ABSENT, AS, ID, JOINED, POND, SHAPE, SPELLING, WEAV
 
 
 def write(plan: Plan, events: list[JsonObject], context: Writing) -> JsonObject:
-    """Return the source record that `read` took these events from. The events are used up; raise Broken on nonsense."""
+    """Return the source record from which `read` made these events. Consumes the events; raise Broken on nonsense."""
     messages: list[tuple[JsonObject, list[JsonObject]]] = []
     for event in events:
         if event["kind"] == "message":
@@ -85,7 +85,7 @@ def _write_implied(rules: tuple[ImpliedRule, ...], record: JsonObject, context: 
 def _items(
     kind: KindPlan, blocks: dict[str, PartPlan], parts: list[JsonObject], record: JsonObject, context: Writing
 ) -> list[tuple[PartPlan, Json]]:  # fmt: skip
-    """Return the list items the Parts stand for; Parts made from the record itself are written into it."""
+    """Return the list items of the Parts; Parts made from the record itself are written into it."""
     types = {value: name for name, value in PART_TYPES.items()}
     out: list[tuple[PartPlan, Json]] = []
     pending: list[JsonObject] = []

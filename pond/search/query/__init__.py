@@ -1,1 +1,1 @@
-"""What a person types to search: words, phrases and conditions. Anything that is not meant as more is words."""
+"""What a person types to search: words, phrases and conditions. Everything else is words."""

@@ -1,4 +1,4 @@
-"""Typed text to `Query`. Prose never fails; a condition whose value cannot be meant is refused where it stands."""
+"""Typed text to `Query`. Prose never fails; a condition with an invalid value is refused with its place."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pond.diagnostics.span import Span
 from pond.search.query import values
 from pond.search.query.query import SPELLINGS, Condition, Query
 
-if TYPE_CHECKING:  # it takes a while to import, and most queries are words alone
+if TYPE_CHECKING:  # slow to import, and most queries are only words
     from lark import Lark, Token
 
-SOURCE = "query"  # what diagnostics call the text
-# What a text must hold to be more than words. Whether it is more, the grammar says.
+SOURCE = "query"  # the name of the text in diagnostics
+# What a text must hold to be more than words. The grammar decides whether it is more.
 _OPENING = re.compile(rf'(?<!\S)-?(?:"|(?:{"|".join(SPELLINGS)}):)')
 
 
 def parse(text: str, now: datetime) -> Query:
-    """Return what `text` asks for; raise UsageError for the first condition whose value cannot be meant."""
+    """Return what `text` asks for; raise UsageError for the first condition with an invalid value."""
     return _parsed(text, now) if _OPENING.search(text) else Query(text, " ".join(text.split()))
 
 
@@ -58,7 +58,7 @@ def _grammar() -> Lark:
 def _condition(text: str, token: Token, now: datetime) -> Condition:
     head, _, typed = token.partition(":")
     key, negated = SPELLINGS[head.removeprefix("-")], head.startswith("-")
-    # A value that is not there cannot be pointed at; its key can.
+    # A missing value cannot be pointed at; its key can.
     begin = (token.start_pos or 0) + (len(token) - len(typed) if typed else 0)
     span = _span(text, begin, len(typed or token))
     given = _unquoted(typed) if typed.startswith('"') else typed
@@ -79,7 +79,7 @@ def _unquoted(quoted: str) -> str:
 
 
 def _span(text: str, begin: int, length: int) -> Span:
-    lines = f"{text[:begin]}.".splitlines()  # the full stop stands where the value begins, be it behind a line break
+    lines = f"{text[:begin]}.".splitlines()  # the full stop is where the value begins, even after a line break
     return Span(SOURCE, len(lines), len(lines[-1]), length)
 
 

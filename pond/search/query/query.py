@@ -1,4 +1,4 @@
-"""What a search asks for, whichever way it was said."""
+"""What a search asks for, in whatever form it was given."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ SPELLINGS: dict[str, Key] = {key.value: key for key in Key} | {"since": Key.AFTE
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One thing that must hold, or with `negated` must not; the value is one that `values.read` returned."""
+    """One condition that must hold, or with `negated` must not; the value is one that `values.read` returned."""
 
     key: Key
     value: str
     negated: bool = False
-    span: Span | None = field(default=None, compare=False)  # where the value stands; None where nobody typed it
+    span: Span | None = field(default=None, compare=False)  # where the value is; None if nobody typed it
 
     @property
     def column(self) -> int:
-        """Return where the value begins in its line, counted from 1; 0 where nobody typed it."""
+        """Return where the value begins in its line, counted from 1; 0 if nobody typed it."""
         return self.span.column if self.span else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A typed text as it is meant. The words rank; the rest decides which messages come into question at all."""
+    """The meaning of a typed text. The words rank; the rest decides which messages can match."""
 
     text: str
-    words: str  # in the order typed, those of phrases too: they rank as well
+    words: str  # in the order typed, including those of phrases: they rank as well
     phrases: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()

@@ -1,4 +1,4 @@
-"""Values of conditions as people give them: read into the one spelling that filters compare, or refused."""
+"""Values of conditions as people type them: read into the one spelling that filters compare, or refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pond.search.query.query import Condition, Key
 from pond.sessions.search_text import indexable
 from pond.sessions.stored_text import from_micros
 
-MOST = 100  # conditions of one query: what a person means has fewer, and each costs the plan of the scan
+MOST = 100  # conditions of one query: a person means fewer, and each one makes the plan of the scan more expensive
 _LONGEST, _LONGEST_WILDCARD = 4096, 200  # characters of a value
 
 ROLES = ("system", "user", "assistant", "tool")
@@ -26,20 +26,20 @@ SUBAGENTS = {"true": "include", "false": "exclude", "only": "only"}
 
 
 def read(key: Key, typed: str, now: datetime) -> str:
-    """Return a value in the spelling that is compared; raise UsageError where it cannot be meant."""
+    """Return a value in the spelling that is compared; raise UsageError if it is invalid."""
     if not typed.strip():
         raise _refused("expected a value, found none")
     longest = _LONGEST_WILDCARD if key in WITH_WILDCARDS and is_wildcard(typed) else _LONGEST
     if len(typed) > longest:
         raise _refused(f"expected {longest} characters at most for such a value, found {len(typed)}")
     value = _READERS[key](typed, now)
-    if not value.strip():  # of a path that is slashes alone, nothing is left to compare
+    if not value.strip():  # a path of slashes alone leaves nothing to compare
         raise _refused(f"expected a value, found `{typed}`")
     return value
 
 
 def check_excluded(key: Key) -> None:
-    """Raise UsageError where a condition on `key` cannot be turned round."""
+    """Raise UsageError if a condition on `key` cannot be negated."""
     if key is Key.SUBAGENTS:
         raise _refused("`subagents` cannot be excluded", "subagents:false leaves subagents out")
 
@@ -51,12 +51,12 @@ def check_number(conditions: Sequence[Condition]) -> None:
 
 
 def is_wildcard(value: str) -> bool:
-    """Return whether a value stands for all that look like it."""
+    """Return whether a value is a pattern."""
     return "*" in value or "?" in value
 
 
 def at(error: UsageError, *, span: Span | None = None, path: str = "") -> UsageError:
-    """Return a refusal that says where the value stands."""
+    """Return a refusal with the place of the value."""
     return UsageError(*(replace(each, span=span, path=path) for each in error.diagnostics))
 
 

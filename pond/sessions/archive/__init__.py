@@ -1,1 +1,1 @@
-"""A `.pond` archive: the session tables of a lake in one file, which is believed only after it was checked."""
+"""A `.pond` archive: the session tables of a lake in one file, which is trusted only after a check."""

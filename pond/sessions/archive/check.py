@@ -1,7 +1,7 @@
-"""An unpacked archive, read for the first time in a process of its own.
+"""Reads an unpacked archive for the first time, in a separate process.
 
-Lance trusts its files: a few changed bytes are enough to end the process that reads them, and a few more to make it
-ask for all memory there is. Here that ends a process that holds nothing, and becomes a refusal.
+Lance trusts its files: a few changed bytes are enough to crash the process that reads them, and a few more make it ask
+for all memory. Here that only ends a process that holds nothing, and becomes a refusal.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _CHILD = "from pond.sessions.archive.check import child; child()"
 
 
 def check(folder: Path, held: Manifest) -> None:
-    """Raise ArchiveError unless the tables below `folder` are what the manifest says and fit for a lake."""
-    # The same modules as here, and none from the directory the command happens to be run in.
+    """Raise ArchiveError unless the tables in `folder` are what the manifest says and fit for a lake."""
+    # The same modules as here, and none from the current directory.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
     done = subprocess.run(
         [sys.executable, "-P", "-c", _CHILD, str(folder)],
@@ -47,8 +47,8 @@ def check(folder: Path, held: Manifest) -> None:
 
 
 def child() -> None:
-    """Check the archive at the place named, with the manifest from standard input; print why it is refused, or []."""
-    with suppress(ValueError, OSError):  # where the system knows no such limit, the claims of the manifest are left
+    """Check the archive at a path, with the manifest from standard input; print why it is refused, or []."""
+    with suppress(ValueError, OSError):  # if the system has no such limit, the claims of the manifest still apply
         resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     held = manifest.read(sys.stdin.buffer.read())

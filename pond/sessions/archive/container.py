@@ -1,7 +1,7 @@
-"""The file itself: a ZIP whose members are stored as they are, the manifest first.
+"""The file itself: a ZIP with uncompressed members, the manifest first.
 
-Nothing in it is compressed a second time, so no member can be larger than the file: what a bomb would have to be is
-refused before a byte is written.
+Nothing in it is compressed a second time, so no member can be larger than the file: a bomb is refused before a byte is
+written.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _MODE = (stat.S_IFREG | 0o644) << 16
 _UNIX = 3
 _ENCRYPTED = 1
 _MOST_AT_ONCE = 16 << 20  # bytes of the list of members, and of the manifest: both are held in memory
-_MOST_UNPACKED = 1000  # times the archive's size; text shrinks to a tenth, seldom to a hundredth
+_MOST_UNPACKED = 1000  # times the archive's size; text shrinks to a tenth, rarely to a hundredth
 _ALWAYS_ALLOWED = 1 << 30
-# Files that only a writer of the table asks for; it is read without them.
+# Files that only a writer of the table needs; reading works without them.
 _WRITERS_OWN = re.compile(r"/_transactions/|/_versions/latest_version_hint\.json$")
 _MALFORMED = (
     BadZipFile, OSError, EOFError, ValueError, OverflowError, struct.error, RuntimeError, LookupError,
@@ -39,7 +39,7 @@ _MALFORMED = (
 
 
 def pack(folder: Path, extents: dict[str, Extent], out: BinaryIO) -> None:
-    """Write the tables below `folder` as an archive."""
+    """Write the tables in `folder` as an archive."""
     found = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
     paths = {name: path for name, path in found.items() if not _WRITERS_OWN.search(name)}
     members = {name: FileEntry(path.stat().st_size, _hash_of(path)) for name, path in paths.items()}
@@ -72,7 +72,7 @@ def _hash_of(path: Path) -> str:
 
 
 def unpack(file: BinaryIO, folder: Path) -> Manifest:
-    """Write the members of an archive below an empty, private `folder`, each as its manifest says, or raise."""
+    """Write the members of an archive into an empty, private `folder`, each as its manifest says, or raise."""
     try:
         with ZipFile(_Sparing(file)) as archive:
             return _unpack(archive, os.fstat(file.fileno()).st_size, folder)
@@ -96,7 +96,7 @@ def _unpack(archive: ZipFile, size: int, folder: Path) -> Manifest:
 
 
 def _entries(found: list[ZipInfo], size: int) -> dict[str, ZipInfo]:
-    """Return the members by name; raise for whatever no archive of ours has."""
+    """Return the members by name; raise for anything that our archives do not have."""
     if len(found) > manifest.MOST_MEMBERS:
         raise ArchiveError("archive-too-large", f"it has more than {manifest.MOST_MEMBERS} members")
     entries: dict[str, ZipInfo] = {}
@@ -123,7 +123,7 @@ def _odd(entry: ZipInfo, before: dict[str, ZipInfo]) -> str | None:
 
 
 def _believable(held: Manifest, size: int) -> None:
-    """Raise where the tables claim to be so much larger than the archive that they were made to be."""
+    """Raise if the tables claim to be so much larger than the archive that they must be a bomb."""
     rows, unpacked = (sum(getattr(e, what) for e in held.tables.values()) for what in ("rows", "bytes"))
     if rows > size or unpacked > max(_ALWAYS_ALLOWED, size * _MOST_UNPACKED):
         what = f"{rows} rows and {unpacked} bytes"
@@ -155,7 +155,7 @@ def _copy(source: IO[bytes], target: IO[bytes], size: int) -> str:
 
 
 class _Sparing:
-    """A file that gives no more than it is good for at once: a list of members may claim to be as long as the file."""
+    """A file that gives only a bounded amount at once: a list of members may claim to be as long as the file."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

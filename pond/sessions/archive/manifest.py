@@ -1,4 +1,4 @@
-"""What an archive says it holds, read without believing any of it."""
+"""What an archive claims to hold, read without trusting any of it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pond.sessions.tables import MESSAGES, PARTS, SESSIONS
 NAME = "manifest.json"
 FORMAT = 1
 TABLES = (SESSIONS, MESSAGES, PARTS)
-MOST_MEMBERS = 50_000  # a payload above four megabytes is a file of its own
+MOST_MEMBERS = 50_000  # a payload above four megabytes has its own file
 
-_VERSION = "format"  # stays the first thing to look at in every format to come
+_VERSION = "format"  # must be checked first in every future format
 _TABLES = "|".join(table.name for table in TABLES)
-# The files a fresh table consists of. No other name exists, so none can lead out of the folder.
+# The files of a fresh table. No other name is allowed, so none can lead out of the folder.
 _MEMBER = re.compile(
     rf"(?P<table>{_TABLES})\.lance/"
     r"(?P<file>data/[0-9a-z]{1,64}\.lance|data/[0-9a-z]{1,64}/[0-9a-z]{1,64}\.blob|_versions/[0-9]{1,20}\.manifest)",
@@ -37,7 +37,7 @@ class FileEntry(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """How much a table holds: rows, and the bytes of all their texts and payloads as they are when unpacked."""
+    """How much a table holds: rows, and the unpacked bytes of all their texts and payloads."""
 
     version: int
     rows: int
@@ -64,7 +64,7 @@ class Manifest:
 
 
 def read(text: bytes) -> Manifest:
-    """Return the manifest that a text spells; raise ArchiveError for anything else."""
+    """Return the manifest in a text; raise ArchiveError for anything else."""
     try:
         value = decode(text, _twice)
     except NotJson as error:
@@ -85,7 +85,7 @@ def read(text: bytes) -> Manifest:
 
 
 def is_member(name: str) -> bool:
-    """Tell whether a name is one that a table's file may have."""
+    """Tell whether a table's file may have this name."""
     return _MEMBER.fullmatch(name) is not None
 
 

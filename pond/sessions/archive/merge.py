@@ -24,7 +24,7 @@ from pond.substrate.table import Table
 Step = Callable[[int], None]
 
 _ROWS, _BYTES = 20_000, 32 << 20  # in one commit
-_AT_ONCE = 500  # ids in one question
+_AT_ONCE = 500  # ids in one query
 
 
 @dataclass
@@ -32,13 +32,13 @@ class MergePlan:
     """Which sessions of an archive are to be merged; ids as stored."""
 
     taken: list[str] = field(default_factory=list)
-    names: dict[str, str] = field(default_factory=dict)  # what sessions are called in the lake, where they are renamed
+    names: dict[str, str] = field(default_factory=dict)  # names of sessions in the lake, if they are renamed
     erased: list[str] = field(default_factory=list)  # erased from the lake earlier
     returned: list[str] = field(default_factory=list)  # erased earlier, and wanted back
 
 
 def plan(archive: Store, lake: Store, bring_back: bool) -> MergePlan:
-    """Return what is to be done with each session of the archive."""
+    """Return what to do with each session of the archive."""
     made = MergePlan()
     noted = ledger.notes(lake, ledger.ERASED).keys()
     erased = noted if bring_back or not noted else _with_children(archive, noted)
@@ -53,7 +53,7 @@ def plan(archive: Store, lake: Store, bring_back: bool) -> MergePlan:
 
 
 def _with_children(archive: Store, erased: Iterable[str]) -> set[str]:
-    """Return the sessions erased with their children of an archive: whoever erased the one knew not of the others."""
+    """Return the erased sessions with their children in the archive: erasing did not know about those children."""
     children: dict[str, list[str]] = {}
     for batch in read.batches(archive, SESSIONS, ["id", "parent_session_id"]):
         for id, parent in zip(batch["id"].to_pylist(), batch["parent_session_id"].to_pylist(), strict=True):
@@ -64,8 +64,8 @@ def _with_children(archive: Store, erased: Iterable[str]) -> set[str]:
 def merge(archive: Store, lake: Store, made: MergePlan, step: Step, dry: bool) -> dict[str, int]:
     """Store the rows that are not stored yet; return how many of each table there were.
 
-    All parts come first and the sessions last: a message that is stored has all its parts, and a session all its
-    messages. What an interrupted run has stored is found by its keys in the next. `dry` only counts.
+    All parts come first and the sessions last: a stored message has all its parts, and a session all its messages. The
+    next run finds what an interrupted run has stored by its keys. `dry` only counts.
     """
     taken = pa.array(made.taken, pa.string())
     counts: dict[str, int] = {}
@@ -95,7 +95,7 @@ def _taken(
 
 
 def _underived(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Return messages as ones that have to be derived anew: the lake may hold other messages of their turns."""
+    """Return messages as ones that must be derived again: the lake may hold other messages of their turns."""
     for name in ("terms", "labels", "agent", "rules", "searched"):
         field = rows.schema.field(name)
         rows = rows.set_column(rows.schema.get_field_index(name), field, pa.nulls(rows.num_rows, field.type))
@@ -103,7 +103,7 @@ def _underived(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _renamed(rows: pa.RecordBatch, table: Table, names: Mapping[str, str]) -> pa.RecordBatch:
-    """Return rows with the names that their sessions, and the parents of these, have in the lake."""
+    """Return rows with the names that their sessions and their parents have in the lake."""
     if table is SESSIONS:
         options = [
             _with_own(text, id) if id in names else text
@@ -120,7 +120,7 @@ def _with(rows: pa.RecordBatch, column: str, values: list[str | None]) -> pa.Rec
 
 
 def _with_own(options: str, id: str) -> str:
-    """Return a session's options that keep the id its client gave it."""
+    """Return a session's options with the id that its client gave it."""
     value = decode_stored(options)
     value[POND] = {ID: from_stored(id), **marks_of(value)}
     return encode(value).decode()
@@ -141,7 +141,7 @@ def _portions(batches: Iterable[pa.RecordBatch], table: Table) -> Iterator[pa.Ta
 
 
 def _new_parts(lake: Store, rows: pa.Table) -> pa.Table:
-    """Return the parts of messages that are not stored, as in every other writing: a stored message is complete."""
+    """Return the parts of messages that are not stored: a stored message is complete."""
     stored = message_ids(lake, pc.unique(rows["session_id"]).to_pylist())
     pairs = zip(rows["session_id"].to_pylist(), rows["message_id"].to_pylist(), strict=True)
     rows = rows.filter(pa.array([id not in stored.get(session, ()) for session, id in pairs], pa.bool_()))
@@ -157,7 +157,7 @@ def _new_sessions(lake: Store, rows: pa.Table) -> pa.Table:
 
 
 def _without_stored(lake: Store, table: Table, rows: pa.Table) -> pa.Table:
-    """Return the rows whose keys are not stored: an empty batch is no commit."""
+    """Return the rows whose keys are not stored: an empty batch needs no commit."""
     groups = pc.unique(rows[table.keys[0]]).to_pylist()
     stored: set[tuple[str, ...]] = set()
     for start in range(0, len(groups), _AT_ONCE):

@@ -1,4 +1,4 @@
-"""Payloads that rows share: a row whose payload is with another row must not go into a lake without it."""
+"""Payloads that rows share: a row whose payload is in another row must not go into a lake without it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pond.substrate import predicate, read
 from pond.substrate.store import Store
 from pond.substrate.table import blobs
 
-_AT_ONCE = 500  # ids in one question
+_AT_ONCE = 500  # ids in one query
 
 
 class Payloads:
     """Gives rows of an archive the payloads they would miss in the lake.
 
-    Within a session a payload is stored once. The lake may have stored the row that holds it in another form, by which
-    it held something else; then the first row that refers to it becomes its holder. `names` are those that sessions
-    of the archive have in the lake, where they are others.
+    Within a session a payload is stored once. The lake may have stored the row that holds it in another form, with
+    another payload; then the first row that refers to it becomes its holder. `names` are the new names of the archive's
+    sessions in the lake.
     """
 
     def __init__(self, archive: Store, lake: Store, names: Mapping[str, str]) -> None:
@@ -28,7 +28,7 @@ class Payloads:
         self._own = {name: own for own, name in names.items()}
 
     def completed(self, new: pa.Table) -> pa.Table:
-        """Return the rows that are about to be stored, with every payload that neither they nor the lake hold."""
+        """Return the rows that will be stored, with every payload that neither they nor the lake hold."""
         rows = new.select(["session_id", "data_hash", "data_size"]).to_pylist()
         wanted = {_key(row) for row in rows if row["data_hash"] is not None and row["data_size"] is None}
         missing = wanted - {_key(row) for row in rows if row["data_size"] is not None}

@@ -1,4 +1,4 @@
-"""Why an archive is not taken."""
+"""Why an archive is refused."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class ArchiveError(PondError):
 
 
 def shown(text: str) -> str:
-    """Return a name out of an archive as a message may show it: no control characters, and not endless."""
+    """Return a name from an archive for a message: no control characters, and not too long."""
     return ascii(text)[1:-1][:100]

@@ -1,4 +1,4 @@
-"""Whether the rows of an unpacked archive may stand in a lake: each one readable, and all of them together."""
+"""Whether the rows of an unpacked archive may go into a lake: each one readable, and all of them consistent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NEVER_EMPTY = {
     ),
 }  # fmt: skip
 _IDS = ("id", "parent_session_id", "parent_message_id", "source_agent", "project")
-_UNREAD = ("ingested_at", "data")  # not made into Python values; a payload comes by itself
+_UNREAD = ("ingested_at", "data")  # not converted to Python values; payloads are read separately
 
 
 _BYTES_A_NUMBER = 2  # of a vector
@@ -60,7 +60,7 @@ class RowCheck:
     # --- tables ------------------------------------------------------------------------------------------------------
 
     def _rows(self, table: Table) -> Iterator[JsonObject]:
-        """Yield the rows, as far as the manifest said there were any (payloads under `data`); raise for too few."""
+        """Yield the rows (payloads under `data`), no more than the manifest claims; raise if there are fewer."""
         snapshot = Snapshot(self._store, vectors.with_vectors(self._store, table))
         claimed = self._extents[table.name]
         rows = size = 0
@@ -134,7 +134,7 @@ class RowCheck:
 
 
 def content_bytes(table: Table, batch: pa.RecordBatch) -> int:
-    """Return the bytes of all texts, payloads and vectors of a described batch: what it takes when unpacked."""
+    """Return the bytes of all texts, payloads and vectors of a described batch: its unpacked size."""
     texts = (batch[field.name] for field in table.schema if pa.types.is_string(field.type))
     found = sum(pc.sum(pc.binary_length(text)).as_py() or 0 for text in texts) + sum(payload_sizes(table, batch))
     numbers = ((batch.num_rows - batch[name].null_count) * size for name, size in vectors.columns(batch.schema).items())
@@ -162,7 +162,7 @@ def _values(table: Table, batch: pa.RecordBatch) -> Iterator[JsonObject]:
     names = [name for name in table.schema.names if name not in _UNREAD]
     time = next((name for name in ("created_at", "timestamp") if name in names), None)
     rows = pa.Table.from_batches([batch.select(names)])
-    # A time as its microseconds: those that no calendar has are told row by row.
+    # A time as microseconds: times that no calendar has are reported row by row.
     values = (rows.set_column(names.index(time), time, rows[time].cast(pa.int64())) if time else rows).to_pylist()
     if "data" not in table.schema.names:
         yield from values
@@ -174,7 +174,7 @@ def _values(table: Table, batch: pa.RecordBatch) -> Iterator[JsonObject]:
 
 
 def _readable(table: Table, row: JsonObject, read: Json) -> Json:
-    """Return what reading a row gives, or raise: bytes that anybody may have written fail in many ways."""
+    """Return what reading a row gives, or raise: bytes of any origin fail in many ways."""
     try:
         return read()
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, SourceFault):

@@ -1,4 +1,4 @@
-"""Which sessions an archive is to hold."""
+"""Which sessions to put into an archive."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _COLUMNS = ("id", "parent_session_id", "source_agent", "project")
 
 @dataclass(frozen=True)
 class Selection:
-    """What is asked for; whatever is given must hold. Nothing given means every session."""
+    """The conditions; all that are given must hold. Without any, every session is selected."""
 
     sessions: tuple[str, ...] = ()
-    project: str | None = None  # this one, or a directory it lies in
+    project: str | None = None  # this one, or a directory above it
     client: str | None = None
     since: int | None = None  # microseconds from 1970: it began at this time or later
     until: int | None = None  # it began before this time
@@ -29,7 +29,7 @@ class Selection:
 
 
 def selected(sessions: Snapshot, selection: Selection, without: Collection[str]) -> set[str]:
-    """Return the ids, as stored, of the sessions that fit, and of their children at any depth."""
+    """Return the ids, as stored, of the matching sessions and of their children at any depth."""
     chosen: set[str] = set()
     children: dict[str, list[str]] = {}
     wanted = set(map(to_stored, selection.sessions))
@@ -58,7 +58,7 @@ def _is_within(project: str, folder: str) -> bool:
 
 
 def with_children(chosen: Iterable[str], children: Mapping[str, list[str]]) -> set[str]:
-    """Return sessions and all that descend from them, given who has which children."""
+    """Return sessions and all their descendants, given the children of each."""
     found = set(chosen)
     waiting = list(found)
     while waiting:
