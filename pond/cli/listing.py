@@ -9,7 +9,7 @@ import typer
 
 from pond.cli.columns import room
 from pond.cli.config import Lake
-from pond.cli.reading import clock
+from pond.cli.reading import clock, comes
 from pond.cli.show import print_json
 from pond.cli.terminal import fitted, say, width
 from pond.codec.registry import clients
@@ -19,6 +19,7 @@ from pond.diagnostics.visible import in_line
 from pond.lake.projects import place
 from pond.lake.times import instant
 from pond.model.json_text import JsonObject
+from pond.model.lineage import SPAWN
 from pond.operations.envelope import PROTOCOL
 from pond.operations.finding import session_meant
 from pond.operations.listing import list_sessions, sessions_of
@@ -34,6 +35,7 @@ LIMIT = 20
 _HEADS = ("id", "active (UTC)", "client", "msgs", "subs", "project", "title")
 _CLIENT, _PROJECT, _TITLE = 2, 5, 6
 _WIDEST_CLIENT = 16
+_SHORT = 8  # characters of the id of the session that one comes from
 _NARROWEST_PROJECT, _WIDEST_PROJECT, _NARROWEST_TITLE = 8, 24, 12
 
 
@@ -49,10 +51,13 @@ def run(
     ] = None,
     until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Not active since then.")] = None,
     parent: Annotated[
-        str | None, typer.Option("--parent", metavar="SESSION", help="The children of this session.")
+        str | None, typer.Option("--parent", metavar="SESSION", help="What this session spawned.")
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Children too, each for itself; without it a session stands for its children.")
+        bool,
+        typer.Option(
+            "--all", help="Subagents too, each for itself; without it a session stands for those that it spawned."
+        ),
     ] = False,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="Sessions to show at most.")] = LIMIT,
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
@@ -131,5 +136,13 @@ def _row(session: JsonObject) -> tuple[str, ...]:
         str(session["messages"]),
         str(session["children"] or ""),
         in_line(session["project"]),
-        in_line(session.get("title", "")),
+        in_line(_title(session)),
     )
+
+
+def _title(session: JsonObject) -> str:
+    """Return what a session is called; of a fork or a continuation, with where it comes from."""
+    title: str = session.get("title", "")
+    if session.get("lineage_kind", SPAWN) == SPAWN:
+        return title
+    return f"{title} ({comes(session)} {session['parent_session_id'][:_SHORT]})".lstrip()

@@ -41,10 +41,18 @@ def clock(timestamp: str) -> str:
     return visible(timestamp[:19].replace("T", " "))
 
 
+def comes(session: JsonObject) -> str:
+    """Return how a session comes from its parent, in words before the parent's id."""
+    return _COMES.get(session.get("lineage_kind", ""), "child of")
+
+
+_COMES = {"spawn": "spawned by", "fork": "forked from", "continuation": "continues"}
+
+
 def _heading(session: JsonObject) -> str:
     facts = [session["id"], session["source_agent"], session["project"]]
     if "parent_session_id" in session:
-        facts.append(f"child of {session['parent_session_id']}")
+        facts.append(f"{comes(session)} {session['parent_session_id']}")
     return "  ".join(["session", *map(in_line, facts)])
 
 

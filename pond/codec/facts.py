@@ -19,6 +19,7 @@ from pond.model.marks import FORM, ID, MAP, PATH, POND, PROJECT_FROM, marks_of
 # Lineage and the rows of one named kind stand at the head of a file; looking further would read every file twice.
 _UNBOUNDED = frozenset((OWN, "id", "project", "created_at"))
 RECORD = "record"
+_LINEAGE = ("parent_session_id", "parent_message_id", "lineage_kind")
 
 
 def gather(module: ModuleType, source: Source, project: str | None) -> JsonObject:
@@ -41,8 +42,8 @@ def gather(module: ModuleType, source: Source, project: str | None) -> JsonObjec
     if source.form != "lines":
         marks[FORM] = source.form
     session: JsonObject = {"kind": "session", "id": fields["id"]}
-    for name in ("parent_session_id", "parent_message_id"):
-        # A cut-point without a session to cut from would be incoherent (model-parent-pointer-coherence).
+    for name in _LINEAGE:
+        # A cut-point or a kind without a session to come from would be incoherent (model-parent-pointer-coherence).
         if name in fields and "parent_session_id" in fields and fields["parent_session_id"] != fields["id"]:
             session[name] = fields[name]
     session["source_agent"] = module.CLIENT
@@ -74,7 +75,7 @@ def filled_in(stored: JsonObject, found: JsonObject) -> JsonObject:
     What a record said stands; only what a path gave, or nobody, is filled in.
     """
     row = {**stored, "options": {**stored["options"]}}
-    for name in ("parent_session_id", "parent_message_id", "created_at"):
+    for name in (*_LINEAGE, "created_at"):
         if name in found:
             row.setdefault(name, found[name])
     if project_of(stored) is NO_PROJECT and project_of(found) is not NO_PROJECT:

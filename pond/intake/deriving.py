@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from pond.codec.relatives import agent_of
+from pond.intake.kinds import note_kinds
 from pond.model._tables import SEARCHED
 from pond.model.json_text import JsonObject, decode_stored
 from pond.sessions import load
@@ -68,6 +69,7 @@ def waiting(store: Store) -> int:
 
 def derive(store: Store, progress: Progress = lambda done, of: None) -> int:
     """Derive what waits, a few sessions at a time; return how many messages were written."""
+    note_kinds(store)
     done, written = 0, 0
     while total := waiting(store):
         before = written

@@ -48,6 +48,7 @@ _NOTHING = encode({})
 _BESIDE = ("beside", "listed")  # labels of what stands in other files than the session's own
 _WAITING = 8  # times what is a chunk: so long the rows of a turn wait for its end
 _LONGEST_KIND = 200
+_SESSION_TEXTS = ("id", "parent_session_id", "parent_message_id", "lineage_kind")
 STALE = 0  # in place of the rules: what is derived of a message, or of others of its turn, has to be derived anew
 
 Titler = Callable[[JsonObject], str | None]
@@ -69,7 +70,7 @@ def agent_text(kind: str | None) -> str | None:
 def session_row(event: JsonObject, ingested_at: int) -> JsonObject:
     """Return the row of a session."""
     micros, spelled = _time(event.get("created_at"))
-    row: JsonObject = {name: _stored(event.get(name)) for name in ("id", "parent_session_id", "parent_message_id")}
+    row: JsonObject = {name: _stored(event.get(name)) for name in _SESSION_TEXTS}
     row |= {"source_agent": to_stored(event["source_agent"]), "created_at": micros, "created_at_text": spelled}
     row |= {"project": to_stored(event["project"]), "options": encode(event["options"]), "ingested_at": ingested_at}
     return row

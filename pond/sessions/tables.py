@@ -27,6 +27,7 @@ SESSIONS = Table(
         key("id", 1),
         _text("parent_session_id"),
         _text("parent_message_id"),
+        _text("lineage_kind"),
         _text("source_agent"),
         pa.field("created_at", _TIME),
         _text("created_at_text"),
@@ -41,6 +42,7 @@ SESSIONS = Table(
         Index("source_agent", "BITMAP"),
         Index("project", "BITMAP"),
     ),
+    derived=frozenset(("lineage_kind",)),  # in a lake of an earlier pond, what the records tell
 )
 
 # The terms are made by us, for every language alike (search-language-neutral-index): the index takes them as they are.

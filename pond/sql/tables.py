@@ -16,8 +16,9 @@ JSON = ("options", "variant_data")
 # columns are pond's own bookkeeping, and a new one waits until somebody says what it means.
 _MEANING = {
     ("sessions", "id"): "the session",
-    ("sessions", "parent_session_id"): "the session it was spawned or forked from",
+    ("sessions", "parent_session_id"): "the session it comes from",
     ("sessions", "parent_message_id"): "the message there",
+    ("sessions", "lineage_kind"): "how: spawn (a subagent), fork or continuation",
     ("sessions", "source_agent"): "the client that recorded it",
     ("sessions", "created_at"): "when it began",
     ("sessions", "project"): "the directory it is about",
