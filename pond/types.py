@@ -508,6 +508,8 @@ PondMarks = TypedDict(
         "project_from": NotRequired[ProjectOrigin],
         "path": NotRequired[str],
         "id": NotRequired[str],
+        "moved": NotRequired[dict[str, JsonValue]],
+        "named": NotRequired[str],
         "after": NotRequired[int],
     },
 )

@@ -1239,6 +1239,18 @@ class PondMarks(Strict):
             description="The id that the client gave, where pond had to give another: two sessions, or two different records, had the same."
         ),
     ] = MISSING
+    moved: Annotated[
+        dict[str, JsonValue] | MISSING,
+        Field(
+            description="Only on a Session that pond wrote for another client: the client and the session that it continues (`client`, `session`), the last message copied (`cut`), and all sessions that its copied rows come from, the oldest first (`sessions`)."
+        ),
+    ] = MISSING
+    named: Annotated[
+        str | MISSING,
+        Field(
+            description="The name that a tool has in the client's own record of a call. The call was copied from a client that calls the tool otherwise, and the Part has that name."
+        ),
+    ] = MISSING
     after: Annotated[
         int | MISSING,
         Field(

@@ -175,6 +175,15 @@ def opening(store: Store, session_id: str) -> list[JsonObject] | None:
     return next(iter(Page(store, session_id, _records_at(here, first[0], 1)).records.values()))()
 
 
+def last_record(store: Store, session_id: str) -> str:
+    """Return the id of the last record of a session's own log; empty where it has none."""
+    here = predicate.equals("session_id", stored_id(session_id))
+    log = predicate.all_of(here, f"position < {LAST} AND position % {SLOT} = 0")
+    rows = read.rows(store, MESSAGES, ["id", "position"], log)
+    last = max(zip(rows["position"].to_pylist(), rows["id"].to_pylist(), strict=True), default=(0, ""))
+    return from_stored(last[1])
+
+
 class EarlierRecords:
     """Gives a session's records again, by the id of the first message; raises KeyError for one that is not there.
 

@@ -51,6 +51,11 @@ _WORDS = {
     "ascii_folding": False, "max_token_length": None, "with_position": True,
 }  # fmt: skip
 
+_DERIVED = (
+    "search_text", "title", "embedding_model", "terms", "labels", "agent", "rules", "searched", "copied_from",
+    "copied_id", "elsewhere",
+)  # fmt: skip
+
 MESSAGES = Table(
     "messages",
     (
@@ -74,6 +79,9 @@ MESSAGES = Table(
         _text("agent"),
         pa.field("rules", pa.int32()),
         pa.field("searched", pa.bool_()),  # whether it has terms: those themselves are far too much to count by
+        _text("copied_from"),  # the session that the row comes from first of all, where pond copied it from a client
+        _text("copied_id"),  # the message there
+        pa.field("elsewhere", pa.bool_()),  # another row of the lake shows the same: this one is kept, and not counted
     ),
     version=VERSION,
     # No index on time: at a million rows a wide range is answered faster without one.
@@ -84,11 +92,12 @@ MESSAGES = Table(
         Index("project", "BITMAP"),
         Index("agent", "BITMAP"),
         Index("searched", "BITMAP"),
+        Index("copied_from", "BITMAP"),
         Index("labels", "LABEL_LIST"),
         Index("terms", "INVERTED", _WORDS),
     ),
     retired=("search_text_inverted",),
-    derived=frozenset(("search_text", "title", "embedding_model", "terms", "labels", "agent", "rules", "searched")),
+    derived=frozenset(_DERIVED),
 )
 
 PARTS = Table(

@@ -61,6 +61,10 @@ export interface PondMarks {
   path?: string;
   /** The id that the client gave, where pond had to give another: two sessions, or two different records, had the same. */
   id?: string;
+  /** Only on a Session that pond wrote for another client: the client and the session that it continues (`client`, `session`), the last message copied (`cut`), and all sessions that its copied rows come from, the oldest first (`sessions`). */
+  moved?: { readonly [key: string]: JsonValue };
+  /** The name that a tool has in the client's own record of a call. The call was copied from a client that calls the tool otherwise, and the Part has that name. */
+  named?: string;
   /** Only on a Message that pond wrote itself: how many records of the session's log stand before it. It is no record of the client's, and native restore leaves it out. */
   after?: number;
   [key: string]: unknown;
