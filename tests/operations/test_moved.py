@@ -12,6 +12,7 @@ from pond.lake import erase, import_
 from pond.lake.export import export
 from pond.model.equal import same
 from pond.sessions.archive.select import Selection
+from tests.cli.sessions import dumps
 from tests.lake.taking import store, take_in
 from tests.operations.travelling import STOPS, WORDS, Journey, journey, mains, rows, say
 from tests.size import share, size
@@ -158,3 +159,27 @@ def test_copied_rows_name_the_session_they_come_from(tmp_path: Path) -> None:
     by_session = Counter((row["session_id"], row["copied_from"]) for row in rows)
     assert len(by_session) == 1 + 2 + 3  # the second holds the first's, the third those of two, the last those of three
     assert set(by_session.values()) == {2}
+
+
+def test_a_renamed_tool_has_its_first_name_and_is_restored_as_it_was(tmp_path: Path) -> None:
+    """Claude Code shows foreign calls under `mcp__` names; rows written for the screen alone say nothing new."""
+    way = journey(tmp_path / "way")
+    (main,) = mains(way.stores[2], STOPS[2])
+    *_, last = rows(main)
+    call = {"type": "tool_use", "id": "call_1", "name": "mcp__codex__exec_command", "input": {"cmd": "ls"}}
+    told = {"type": "tool_result", "tool_use_id": "call_1", "content": "seeds.csv"}
+    named = {"pond": {"tools": {"call_1": "exec_command"}}}
+    asked = {**last, "uuid": "u1", "message": {**last["message"], "id": "msg_x", "content": [call]}, **named}
+    answered = {**last, "type": "user", "uuid": "u2", "message": {"role": "user", "content": [told]}}
+    shown_only = {**last, "uuid": "u3", "pond": {"display": True}}
+    with main.open("ab") as out:
+        out.write(b"".join(line + b"\n" for line in dumps([asked, answered, shown_only])))
+    take_in(tmp_path / "lake", way.stores[2])
+    check(tmp_path / "lake", way, {2})
+    with pond.Lake(tmp_path / "lake") as lake:
+        names = lake.sql("SELECT variant_data->>'$.name' AS name FROM parts WHERE type IN ('tool_call', 'tool_result')")
+        assert names["name"].to_pylist() == ["exec_command", "exec_command"]
+        assert [tool["name"] for tool in lake.stats()["activity"]["tools"]] == ["exec_command"]
+        assert lake.search("", filters={"tool": "exec_command"})["hits"]
+        made, _ = lake.restore(output=tmp_path / "out", everything=True)
+    assert same(rows(made[0].path), rows(main))
