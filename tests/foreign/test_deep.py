@@ -92,7 +92,7 @@ def test_deep_values_come_back_with_their_origin(client: str, levels: int, tmp_p
 
 
 def _is_origin(row: Json) -> bool:
-    return row["type"] == "pond_origin"
+    return bool(row["type"] == "pond_origin")
 
 
 def _own(row: Json) -> Json:

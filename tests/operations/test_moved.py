@@ -4,6 +4,7 @@ import shutil
 from collections import Counter
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,8 +31,8 @@ def shown(place: Path) -> dict[str, Counter[str]]:
     """Return what the lake shows, by each road that shows words."""
     with pond.Lake(place) as lake:
         listed = list(lake.sessions(children=True))
-        pages = [lake.get(each["id"], limit=1000) for each in listed]
-        complete = [lake.get(each["id"], limit=1000, mode="complete") for each in listed]
+        pages: list[Any] = [lake.get(each["id"], limit=1000) for each in listed]
+        complete: list[Any] = [lake.get(each["id"], limit=1000, mode="complete") for each in listed]
         for each, page in zip(listed, pages, strict=True):
             assert each["messages"] == len(page["messages"])
         said = Counter(text for page in pages for message in page["messages"] if (text := message["text"]))
