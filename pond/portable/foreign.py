@@ -82,6 +82,7 @@ class Foreign:
         self._lift = Lift(session, outline, losses, recall, self._main.pairing)
         self._threads: dict[str, _Road] = {}
         self.last_time = ""
+        self._source_id = origin.whole(session["id"])
         self._first_id = ""  # of the session that rides along
 
     def _road(self, heading: Heading) -> _Road:
@@ -94,7 +95,8 @@ class Foreign:
 
     def _records(self, groups: Iterable[Group], keep_origin: bool = False) -> Iterator[Group]:
         main, outline, reached, lift = self._main, self._outline, self._reached, self._lift.items
-        passes, push, lower, note = main.pairing.passes, main.pairing.push, self._lowered, self._note
+        passes, push, said = main.pairing.passes, main.pairing.push, main.lowering.said
+        lower, stamped, note = self._lowered, self._stamped, self._note
         source_id = main.heading.source_id
         last_time = self.last_time
         for events in groups:
@@ -102,10 +104,11 @@ class Foreign:
                 yield from self._aside(origin.of_record(self._whole(events)))
             head = events[0]
             source = head["options"].get("source")
-            if (type(source) is dict and POND in source) or head.get("session_id") != source_id:
-                note(events)
-            if origin.payload_of(events) is not None:
-                continue  # says where the source itself came from
+            if type(source) is dict:
+                if POND in source or head.get("session_id") != source_id:
+                    note(events)
+                if source.get("type") == origin.KIND and origin.payload_of(events) is not None:
+                    continue  # says where the source itself came from
             items = lift(events, reached()[1])
             if not items:
                 continue
@@ -116,7 +119,7 @@ class Foreign:
                 continue
             for item in items:
                 if passes(item):
-                    yield from lower(main, item)
+                    yield from stamped(said(item), item) if main.begun else self._begin(main, item)
                 else:
                     for ready in push(item):
                         yield from lower(main, ready)
@@ -200,9 +203,10 @@ class Foreign:
     def _stamped(self, groups: list[Group], item: Item) -> list[Group]:
         """Let the records of an item say which message they were copied from."""
         known = self._copied.get(item.id) if self._copied else None
-        session_id, message_id = known or (self._session["id"], item.id)
+        mark = origin.mark(*known) if known is not None else origin.mark(self._source_id, item.id)
         for group in groups:
-            origin.stamp(group, session_id, message_id)
+            source = group[0]["options"]["source"]
+            source[POND] = {**mark, **source[POND]} if POND in source else mark
         return groups
 
     def _begin(self, road: _Road, item: Item) -> list[Group]:

@@ -25,8 +25,8 @@ def of_move(row: JsonObject, cut: str, base: str | None = None) -> JsonObject:
     """
     moved = marks_of(row["options"]).get(MOVED)
     earlier = moved.get("sessions", []) if type(moved) is dict else []
-    chain = dict.fromkeys(map(_whole, [*earlier, *filter(None, [base]), row["id"]]))
-    told = {"client": _whole(row["source_agent"]), "session": _whole(row["id"]), "cut": _whole(cut)}
+    chain = dict.fromkeys(map(whole, [*earlier, *filter(None, [base]), row["id"]]))
+    told = {"client": whole(row["source_agent"]), "session": whole(row["id"]), "cut": whole(cut)}
     return {"from": {**told, "sessions": list(chain)}}
 
 
@@ -41,11 +41,16 @@ def stamp(group: Group, session_id: str, message_id: str) -> Group:
     source = options.setdefault("source", {})
     if type(source) is dict:
         told = source.get(POND)
-        source[POND] = {COPIED: [_whole(session_id), _whole(message_id)], **(told if type(told) is dict else {})}
+        source[POND] = {**mark(whole(session_id), message_id), **(told if type(told) is dict else {})}
     return group
 
 
-def _whole(text: str) -> str:
+def mark(session_id: str, message_id: str) -> JsonObject:
+    """Return what a record has that was copied from a message."""
+    return {COPIED: [session_id, message_id if message_id.isascii() else whole(message_id)]}
+
+
+def whole(text: str) -> str:
     """Return a text without half characters: a client may drop the row that holds one."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
