@@ -26,6 +26,9 @@ JsonValue: TypeAlias = Any
 Provenance: TypeAlias = Literal["conversational", "injected"]
 
 
+LineageKind: TypeAlias = Literal["spawn", "fork", "continuation"]
+
+
 ProjectOrigin: TypeAlias = Literal["record", "copied", "path", "directory", "argument"]
 
 
@@ -173,6 +176,7 @@ class SessionSummary(TypedDict):
     id: SessionId
     prefix: NotRequired[str]
     parent_session_id: NotRequired[SessionId]
+    lineage_kind: NotRequired[LineageKind]
     source_agent: str
     project: str
     title: NotRequired[str]
@@ -504,6 +508,8 @@ PondMarks = TypedDict(
         "project_from": NotRequired[ProjectOrigin],
         "path": NotRequired[str],
         "id": NotRequired[str],
+        "moved": NotRequired[dict[str, JsonValue]],
+        "named": NotRequired[str],
         "after": NotRequired[int],
     },
 )
@@ -681,6 +687,7 @@ class Session(TypedDict, closed=True):
     id: SessionId
     parent_session_id: NotRequired[SessionId]
     parent_message_id: NotRequired[MessageId]
+    lineage_kind: NotRequired[LineageKind]
     source_agent: str
     created_at: NotRequired[Timestamp]
     project: str
@@ -823,6 +830,7 @@ class SessionHits(TypedDict):
     project: str
     created_at: NotRequired[Timestamp]
     parent_session_id: NotRequired[SessionId]
+    lineage_kind: NotRequired[LineageKind]
     title: NotRequired[str]
     matched_messages: int
     hits: list[Hit]

@@ -5,7 +5,7 @@ from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISS
 from pond.lang.runtime import Markers, Origin, at, instant, kind_of, labels_of, parts_of, parts_with_roles
 from pond.lang.runtime import repeat_event, weave_of
 
-DIGEST = '5bd35465313b6add'
+DIGEST = '3a4218f1608c74d2'
 COMPILER = 13
 CLIENT = 'claude-code'
 MAP = 1
@@ -38,6 +38,12 @@ SESSION = (
     ('parent_message_id', (
         Origin(None, None, ('forkedFrom', 'messageUuid'), None, None, None, False),
         Origin(None, None, ('parentLastUuid',), 'fork-context-ref', None, None, False),
+    )),
+    ('lineage_kind', (
+        Origin(None, None, ('type',), None, 'spawn', 'parent', False),
+        Origin(None, None, ('type',), None, 'spawn', 'legacy', False),
+        Origin(None, None, ('forkedFrom', 'sessionId'), None, 'fork', None, False),
+        Origin(None, None, ('sessionId',), None, 'continuation', None, False),
     )),
     ('project', (
         Origin(None, None, ('cwd',), None, None, None, True),
@@ -137,7 +143,7 @@ T_texts, W_texts = CONVERSIONS['texts'].taker, CONVERSIONS['texts'].write
 
 
 def read_0_user(r, c):
-    # 'user': line 96 of the mapping
+    # 'user': line 98 of the mapping
     r__message = r.get('message')
     if type(r__message) is not dict:
         c.note('source-structure', '$.message', 'expected an object; the record is carried whole')
@@ -977,7 +983,7 @@ def write_0_user(events, c):
 
 
 def read_1_assistant(r, c):
-    # 'assistant': line 165 of the mapping
+    # 'assistant': line 167 of the mapping
     r__message = r.get('message')
     if type(r__message) is not dict:
         c.note('source-structure', '$.message', 'expected an object; the record is carried whole')
@@ -2319,7 +2325,7 @@ def write_1_assistant(events, c):
 
 
 def read_2_system_local_command_content(r, c):
-    # 'system/local_command/content': line 217 of the mapping
+    # 'system/local_command/content': line 219 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'system/local_command/content'}
     absent = spelling = None
@@ -2503,7 +2509,7 @@ def write_2_system_local_command_content(events, c):
 
 
 def read_3_system(r, c):
-    # 'system': line 230 of the mapping
+    # 'system': line 232 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'system'}
     absent = spelling = None
@@ -2621,7 +2627,7 @@ def write_3_system(events, c):
 
 
 def read_4_attachment_queued_command(r, c):
-    # 'attachment/queued_command': line 245 of the mapping
+    # 'attachment/queued_command': line 247 of the mapping
     r__attachment = r['attachment']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/queued_command'}
@@ -2940,7 +2946,7 @@ def write_4_attachment_queued_command(events, c):
 
 
 def read_5_queue_operation_content(r, c):
-    # 'queue-operation/content': line 264 of the mapping
+    # 'queue-operation/content': line 266 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'queue-operation/content'}
     absent = spelling = None
@@ -3217,7 +3223,7 @@ def write_5_queue_operation_content(events, c):
 
 
 def read_6_attachment_file_base64(r, c):
-    # 'attachment/file/base64': line 288 of the mapping
+    # 'attachment/file/base64': line 290 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content['file']
@@ -3403,7 +3409,7 @@ def write_6_attachment_file_base64(events, c):
 
 
 def read_7_attachment_file_file(r, c):
-    # 'attachment/file/file': line 303 of the mapping
+    # 'attachment/file/file': line 305 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content.get('file')
@@ -3545,7 +3551,7 @@ def write_7_attachment_file_file(events, c):
 
 
 def read_8_attachment_already_read_file_content(r, c):
-    # 'attachment/already_read_file/content': line 317 of the mapping
+    # 'attachment/already_read_file/content': line 319 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content['file']
@@ -3684,7 +3690,7 @@ def write_8_attachment_already_read_file_content(events, c):
 
 
 def read_9_carry(r, c):
-    # 'carry': line 361 of the mapping
+    # 'carry': line 363 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None

@@ -15,6 +15,7 @@ from .queue import KIND, LABEL, queued, queues
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary", "agent-name": "agentName"}
 _NOTED = (*_TITLES, "last-prompt", KIND)  # a tuple compares anything; a set needs hashable values
 _NOWHERE = object()
+_DEEPEST = 6  # folders between a subagent's file and its parent's: workflows have some of their own
 
 
 class ClaudeCodeOutline(Outline):
@@ -166,8 +167,10 @@ def children(path: Path, session_id: str) -> list[Path]:
 
 
 def beginning(path: Path, session_id: str) -> Path | None:
-    """Return the file of another session: forks hold their whole history, so there is none."""
-    return None
+    """Return the file of the session that a subagent's file belongs to: beside the folder that it lies in."""
+    name = f"{session_id}.jsonl"
+    found = (folder / name for folder in path.absolute().parents[:_DEEPEST])
+    return next((file for file in found if file.name == name and file.is_file()), None)
 
 
 OUTLINE = ClaudeCodeOutline

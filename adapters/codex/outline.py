@@ -192,8 +192,10 @@ def children(path: Path, session_id: str) -> list[Path]:
 
 
 def beginning(path: Path, session_id: str) -> Path | None:
-    """Return the rollout of another session of the same store."""
-    return next((other for other in _rollouts(path) if _id_of(other) == session_id), None)
+    """Return the rollout of another session of the same store; most often one of the same day."""
+    beside = (other for other in sorted(path.absolute().parent.glob("rollout-*.jsonl")) if other.is_file())
+    found = next((other for other in beside if _id_of(other) == session_id), None)
+    return found or next((other for other in _rollouts(path) if _id_of(other) == session_id), None)
 
 
 def _id_of(path: Path) -> str | None:

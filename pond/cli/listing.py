@@ -38,11 +38,9 @@ def run(
     since: Annotated[str | None, since("Sessions last active")] = None,
     until: Annotated[str | None, until("Sessions last active")] = None,
     parent: Annotated[
-        str | None, typer.Option("--parent", metavar="SESSION", help="The subagents and forks of this session.")
+        str | None, typer.Option("--parent", metavar="SESSION", help="The sessions that this session spawned.")
     ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="List subagents and forks, too, each on a line of its own.")
-    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="List subagents, too, each on a line of its own.")] = False,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most this many sessions.")] = LIMIT,
     json: Annotated[bool, typer.Option("--json", help="Print as JSON; times are UTC.")] = False,
     lake: Lake = None,

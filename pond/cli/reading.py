@@ -21,6 +21,14 @@ _MOST_SUBAGENTS = 5
 _IN_A_PIPE = 160  # columns of a tool call where there is no terminal
 
 
+def comes(session: JsonObject) -> str:
+    """Return how a session comes from its parent, in words before the parent's id."""
+    return _COMES.get(session.get("lineage_kind", ""), "child of")
+
+
+_COMES = {"spawn": "spawned by", "fork": "forked from", "continuation": "continues"}
+
+
 def heading(session: JsonObject, subagents: Iterable[JsonObject] = ()) -> Iterator[Line]:
     """Yield which session it is, where it comes from, and what it started."""
     facts = [session["id"], session["source_agent"], session["project"]]
@@ -28,7 +36,7 @@ def heading(session: JsonObject, subagents: Iterable[JsonObject] = ()) -> Iterat
     if "created_at" in session:
         yield [("started", "bold"), (f"  {clock(session['created_at'])[:16]}", "")]
     if "parent_session_id" in session:
-        yield [("parent", "bold"), (f"   {_command(session['parent_session_id'])}", "")]
+        yield [("origin", "bold"), (f"   {comes(session)} {_command(session['parent_session_id'])}", "")]
     found = list(subagents)
     for child in found[:_MOST_SUBAGENTS]:
         title = f"  {in_line(child['title'])}" if "title" in child else ""

@@ -4,16 +4,19 @@ import os
 from collections.abc import Iterator
 from datetime import datetime
 
+from pond.cli.reading import comes
 from pond.cli.terminal import fitted, width
 from pond.diagnostics.visible import in_line
 from pond.lake.times import local
 from pond.model.json_text import JsonObject
+from pond.model.lineage import SPAWN
 
 _ID, _ACTIVE, _CLIENT, _MESSAGES, _SUBAGENTS, _PROJECT, _TITLE = range(7)
 _HEADS = ("id", "last active", "client", "msgs", "subs", "project", "title")
 _RIGHT = (_MESSAGES, _SUBAGENTS)
 _BETWEEN = "  "
 _WIDEST_ID, _WIDEST_CLIENT, _NARROWEST = 16, 16, 10
+_SHORT = 8  # characters of the id of the session that another comes from
 _NARROW = 100  # columns below which a time is shown in short
 
 
@@ -44,8 +47,16 @@ def _row(session: JsonObject, now: datetime | None) -> tuple[str, ...]:
         str(session["messages"]),
         str(session["children"] or ""),
         _from_home(in_line(session["project"])),
-        in_line(session.get("title", "")),
+        in_line(_title(session)),
     )
+
+
+def _title(session: JsonObject) -> str:
+    """Return what a session is called; for a fork or a continuation, also where it comes from."""
+    title: str = session.get("title", "")
+    if session.get("lineage_kind", SPAWN) == SPAWN:
+        return title
+    return f"{title} ({comes(session)} {session['parent_session_id'][:_SHORT]})".lstrip()
 
 
 def _when(timestamp: str, now: datetime | None) -> str:

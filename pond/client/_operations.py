@@ -176,9 +176,10 @@ class SyncOperations(ABC):
 
         until: Only sessions that were not active then or later.
 
-        parent_session_id: Only the children of this session.
+        parent_session_id: Only the sessions that this one spawned.
 
-        children: True lists children too, each for itself. Without it a session stands for its children.
+        children: True lists spawned sessions too, each for itself. Without it a session stands for those that it
+            spawned. Forks and continuations are always listed.
 
         limit: How many sessions to return at most; 20 where the request does not say.
         """
@@ -384,9 +385,10 @@ class AsyncOperations(ABC):
 
         until: Only sessions that were not active then or later.
 
-        parent_session_id: Only the children of this session.
+        parent_session_id: Only the sessions that this one spawned.
 
-        children: True lists children too, each for itself. Without it a session stands for its children.
+        children: True lists spawned sessions too, each for itself. Without it a session stands for those that it
+            spawned. Forks and continuations are always listed.
 
         limit: How many sessions to return at most; 20 where the request does not say.
         """

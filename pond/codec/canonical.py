@@ -6,14 +6,16 @@ from collections.abc import Collection, Iterator
 from itertools import count
 
 from pond.codec.lines import LineSource
+from pond.codec.reader import BESIDE
 from pond.codec.registry import adapter, clients
 from pond.codec.report import Report
 from pond.codec.source import whole_line
 from pond.codec.writer import SPECIAL
+from pond.lang.runtime import LISTED
 from pond.model.event_shape import shaped
 from pond.model.instants import normalise
 from pond.model.json_text import EVENT_DEPTH, JsonObject, NotJson, decode
-from pond.model.marks import AS, MAP, POND, REPEAT_OF, SEQ, continues_record, marks_of
+from pond.model.marks import AS, MAP, POND, REPEAT_OF, SEQ, WITH, continues_record, marks_of
 from pond.model.notices import NOTICE, is_notice
 from pond.model.validate import Validator
 
@@ -37,6 +39,7 @@ class CanonicalReader:
         self._number = self._offset = 0
         self._shaped = False  # whether decoding already found the last event valid in itself
         self._offsets: dict[tuple[str, str], int] | None = None
+        self._ends: dict[str, tuple[JsonObject, str]] | None = None
 
     def sessions(self) -> Iterator[tuple[JsonObject, Iterator[list[JsonObject]]]]:
         """Yield each session with an iterator over its records' events; the rest of an unfinished one is skipped."""
@@ -157,6 +160,12 @@ class CanonicalReader:
             events.append(event)
         return events
 
+    def ends(self) -> dict[str, tuple[JsonObject, str]]:
+        """Return each session of the stream with its last record, in the order of its log; read once, when asked."""
+        if self._ends is None:
+            self._ends = _ends(self.source)
+        return self._ends
+
     def _index(self, wanted: set[str]) -> dict[tuple[str, str], int]:
         """Return the places of messages that are wanted or that some repeat row refers to."""
         offsets: dict[tuple[str, str], int] = {}
@@ -177,6 +186,34 @@ class CanonicalReader:
 
     def _broken(self, reason: str) -> None:
         self.report.error("canonical-broken", reason, self.source.name, self._number)
+
+
+def _ends(source: LineSource) -> dict[str, tuple[JsonObject, str]]:
+    found: dict[str, tuple[JsonObject, str]] = {}
+    last: dict[str, int] = {}
+    for _, line in source.lines_from(0):
+        try:
+            event = decode(line, _ignore, EVENT_DEPTH)
+        except NotJson:
+            continue  # reported when it is read in its turn
+        kind = event.get("kind") if type(event) is dict else None
+        id, session_id = (event.get("id"), event.get("session_id")) if kind else (None, None)
+        if kind == "session" and type(id) is str:
+            found.setdefault(id, (event, ""))
+        elif kind == "message" and type(id) is str and type(session_id) is str and session_id in found:
+            place = _place(event, last.get(session_id, -1))
+            if place is not None and place >= last.get(session_id, 0):
+                last[session_id], found[session_id] = place, (found[session_id][0], id)
+    return found
+
+
+def _place(message: JsonObject, last: int) -> int | None:
+    """Return where the record that a message begins stands in its log; None where it begins none there."""
+    marks = marks_of(message.get("options"))
+    if marks.get(WITH) is True or marks.get(AS) in (BESIDE, LISTED, NOTICE):
+        return None
+    seq = marks.get(SEQ)
+    return seq if type(seq) is int else last + 1
 
 
 class RecordMarks:

@@ -14,11 +14,14 @@ from pond.diagnostics.span import Span
 from pond.lang.context import NO_PROJECT
 from pond.lang.runtime import MISSING, OWN, Origin, at
 from pond.model.json_text import Json, JsonObject, NotJson, decode_unproved
-from pond.model.marks import FORM, ID, MAP, PATH, POND, PROJECT_FROM, marks_of
+from pond.model.lineage import CONTINUATION, KIND, PARENT
+from pond.model.marks import FORM, ID, MAP, MOVED, ORIGIN, PATH, POND, PROJECT_FROM, marks_of
 
 # Lineage and rows of one named kind are at the head of a file; searching further would read every file twice.
 _UNBOUNDED = frozenset((OWN, "id", "project", "created_at"))
 RECORD = "record"
+_ORIGIN = f'"{ORIGIN}"'.encode()
+_LINEAGE = ("parent_session_id", "parent_message_id", "lineage_kind")
 
 
 def gather(module: ModuleType, source: Source, project: str | None) -> JsonObject:
@@ -41,16 +44,43 @@ def gather(module: ModuleType, source: Source, project: str | None) -> JsonObjec
     if source.form != "lines":
         marks[FORM] = source.form
     session: JsonObject = {"kind": "session", "id": fields["id"]}
-    for name in ("parent_session_id", "parent_message_id"):
-        # A cut-point without a session to cut from would be incoherent (model-parent-pointer-coherence).
+    for name in _LINEAGE:
+        # A cut-point or a kind without a session to come from would be incoherent (model-parent-pointer-coherence).
         if name in fields and "parent_session_id" in fields and fields["parent_session_id"] != fields["id"]:
             session[name] = fields[name]
+    if (moved := _moved(source)) is not None and moved["session"] != fields["id"]:
+        marks[MOVED] = moved
+        if PARENT not in session:
+            session |= {PARENT: moved["session"], **({"parent_message_id": moved["cut"]} if moved["cut"] else {})}
+            session[KIND] = CONTINUATION
     session["source_agent"] = module.CLIENT
     if "created_at" in fields:
         session["created_at"] = fields["created_at"]
     session["project"] = fields["project"]
     session["options"] = {POND: marks}
     return session
+
+
+def _moved(source: Source) -> JsonObject | None:
+    """Return where a session comes from that pond wrote for this client: one of its first rows says so."""
+    if not any(_ORIGIN in line for line in source.first_lines()):
+        return None
+    for record in source.first_values():
+        if type(record) is dict and record.get("type") == ORIGIN and (found := _came_from(record)) is not None:
+            return found
+    return None
+
+
+def _came_from(record: JsonObject) -> JsonObject | None:
+    told = at(record, "payload", "from")
+    if type(told) is not dict or not all(type(told.get(name)) is str and told[name] for name in ("client", "session")):
+        return None
+    cut, sessions = told.get("cut"), told.get("sessions")
+    chain = [id for id in sessions if type(id) is str] if type(sessions) is list else []
+    return {
+        "client": told["client"], "session": told["session"], "cut": cut if type(cut) is str else "",
+        "sessions": chain or [told["session"]],
+    }  # fmt: skip
 
 
 def own_id(session: JsonObject) -> str:
@@ -74,7 +104,7 @@ def filled_in(stored: JsonObject, found: JsonObject) -> JsonObject:
     What a record said does not change; only what came from a path, or was missing, is filled in.
     """
     row = {**stored, "options": {**stored["options"]}}
-    for name in ("parent_session_id", "parent_message_id", "created_at"):
+    for name in (*_LINEAGE, "created_at"):
         if name in found:
             row.setdefault(name, found[name])
     if project_of(stored) is NO_PROJECT and project_of(found) is not NO_PROJECT:

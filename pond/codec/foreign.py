@@ -9,20 +9,22 @@ from itertools import chain, islice
 from types import ModuleType
 
 from pond.codec.carried import fits
-from pond.codec.lineage import member
+from pond.codec.lineage import is_spawned, member
 from pond.codec.reader import SessionReading, Taker
 from pond.codec.registry import Adapter, adapter
 from pond.codec.relatives import lowering_of, opening, outline_of
+from pond.codec.renamed import Renamed
 from pond.codec.report import Report, ResumeAdvice
 from pond.codec.request import ConversionRequest
-from pond.codec.session import SessionStream, Written
+from pond.codec.session import SessionOrigin, SessionStream, Written
 from pond.codec.writer import SessionWriter, SideFile
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
 from pond.model.json_text import JsonObject, encode_line
+from pond.model.lineage import KIND, PARENT, SPAWN
 from pond.portable import origin
 from pond.portable.conversation import Heading
-from pond.portable.foreign import Foreign, Thread, heading_of, row_of
+from pond.portable.foreign import Foreign, Thread, heading_of, moved_id, row_of
 from pond.portable.loss import CONTENT, KINDS, Losses
 from pond.portable.lowering import Group
 from pond.portable.outline import Outline
@@ -41,6 +43,7 @@ def retarget(session: SessionStream, request: ConversionRequest, report: Report,
     losses = Losses(row["id"], name)
     report.losses.append(losses)
     outline = outline_of(row, asked.recall)
+    cut = asked.cut()  # before the records are read: it is part of the id that they are written under
     if asked.reading is not None and not request.keep_origin:
         asked.reading.carried = _passed_by(outline, adapter(row["source_agent"]).module, losses, asked.reading)
     groups = iter(session.groups) if asked.checked else sound(session.groups, losses)
@@ -50,12 +53,15 @@ def retarget(session: SessionStream, request: ConversionRequest, report: Report,
     report.members.append(kin)
     session = replace(session, member=kin)
     own = origin.session_in(first)
+    parent = _parent_there(row, is_spawned(row, start), asked, request.to)
+    new_id = moved_id(row, request.to, cut, parent)
     if own is not None and own["source_agent"] == request.to:
-        return _brought_back(session, own, chain(first, groups), module, losses)
+        return _brought_back(session, own, chain(first, groups), module, losses, cut, new_id, parent)
     before = _beginning(session, start.base, losses, (row["id"],)) if start.base is not None else iter(())
-    heading = heading_of(row, start)
+    heading = heading_of(row, start, new_id, parent)
     way = Foreign(
-        heading, row, outline, module.LOWERING, losses, asked.recall, asked.reached, request.keep_origin
+        heading, row, outline, module.LOWERING, losses, asked.recall, asked.reached,
+        origin.of_move(row, cut, start.base[0] if start.base is not None else None), request.keep_origin,
     )  # fmt: skip
     if row["options"].get("source"):
         losses.count("side-file", "values of files beside the session")
@@ -66,6 +72,21 @@ def retarget(session: SessionStream, request: ConversionRequest, report: Report,
         groups=way.records(chain(first, groups), before),
         leaving=_Leaving(way, heading, location, target, module, losses, request, report, name),
     )
+
+
+def _parent_there(
+    row: JsonObject, spawned: bool, asked: SessionOrigin, target: str, below: frozenset[str] = frozenset()
+) -> str | None:
+    """Return the id that the session which spawned this one gets in the target; None where nobody did."""
+    parent = row.get(PARENT)
+    if not spawned or type(parent) is not str or parent in below:
+        return None
+    kin = asked.kin(parent)
+    if kin is None:  # it is not there to ask: whoever brings it along later makes another session of it
+        return moved_id({"source_agent": row["source_agent"], "id": parent}, target, "", None)
+    above, cut = kin
+    told = _parent_there(above, above.get(KIND) == SPAWN, asked, target, below | {row["id"]})
+    return moved_id(above, target, cut, told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +146,21 @@ _OPENING = 2  # records of a file that may begin a session that is carried insid
 
 
 def _brought_back(
-    session: SessionStream, own: JsonObject, groups: Iterator[Group], module: ModuleType, losses: Losses
+    session: SessionStream, own: JsonObject, groups: Iterator[Group], module: ModuleType, losses: Losses, cut: str,
+    new_id: str, parent: str | None,
 ) -> SessionStream:  # fmt: skip
-    """Return a session that was carried inside another client's file: its native records, then what was added since."""
+    """Return a session that was carried inside another client's file: its native records, then what was added since.
+
+    It is a session of its own again: its ids are new, and so is what names them. All other values are the first's.
+    """
     asked = session.origin
+    back = Renamed(own, new_id, parent)
     way = Foreign(
-        heading_of(own, outline_of(own)), session.row, outline_of(session.row, asked.recall), module.LOWERING, losses,
-        asked.recall, asked.reached,
+        heading_of(back.row, outline_of(back.row), back.row["id"], parent), session.row,
+        outline_of(session.row, asked.recall), module.LOWERING, losses, asked.recall, asked.reached,
+        origin.of_move(session.row, cut),
     )  # fmt: skip
-    return replace(session, row=own, groups=way.continued(groups))
+    return replace(session, row=back.row, groups=way.continued(groups, own["id"], back.events))
 
 
 def refuse_losses(losses: Losses, request: ConversionRequest, name: str) -> None:

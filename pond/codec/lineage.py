@@ -11,6 +11,7 @@ from pond.codec.relatives import lowering_of, relatives_of
 from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.span import Span
 from pond.model.json_text import JsonObject
+from pond.model.lineage import KIND, PARENT, SPAWN
 from pond.portable.outline import Outline
 
 
@@ -32,13 +33,20 @@ def children(path: Path, client: str, session_id: str) -> list[Path]:
 
 
 def member(row: JsonObject, start: Outline, name: str, checked: bool = True) -> FamilyMember:
-    """Return a session as a member of its family; its first record tells a subagent from a fork.
+    """Return a session as a member of its family; where it does not say how it came to it, its first record does.
 
-    Canonical text need not come from a reader: there both a subagent and a fork count.
+    Canonical text need not come from a reader: there every child counts that does not say what it is.
     """
-    parent = row.get("parent_session_id")
+    parent = row.get(PARENT)
     known = parent if type(parent) is str else None
-    return FamilyMember(row["id"], known, start.spawned if checked else parent is not None, name)
+    return FamilyMember(row["id"], known, is_spawned(row, start, checked), name)
+
+
+def is_spawned(row: JsonObject, start: Outline, checked: bool = True) -> bool:
+    """Tell whether a session's parent spawned it, given an outline that has seen its first record."""
+    if KIND in row:
+        return bool(row[KIND] == SPAWN)
+    return start.spawned if checked else row.get(PARENT) is not None
 
 
 def too_deep(family: Iterable[FamilyMember], target: str) -> dict[str, Diagnostic]:

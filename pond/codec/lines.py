@@ -119,6 +119,15 @@ class LineSource(Beginning):
             if needle in chunk:
                 yield from (line.strip(BLANK) for line in chunk.split(b"\n") if needle in line)
 
+    def last_line(self) -> bytes | None:
+        end = os.fstat(self._file.fileno()).st_size
+        start, text = end, b""
+        while start and b"\n" not in text.strip(BLANK):
+            start = max(0, start - _CHUNK)
+            text = os.pread(self._file.fileno(), end - start, start)
+        line = text.strip(BLANK).rpartition(b"\n")[2].removeprefix(BOM)
+        return whole_line(line)
+
     def lines_from(self, offset: int) -> Iterator[tuple[int, bytes]]:
         """Yield (offset, line) from `offset` on; the position of `lines` does not move."""
         start, begun = offset, []  # a long line comes in many pieces: they are joined once

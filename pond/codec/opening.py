@@ -99,6 +99,11 @@ class ClientOrigin(SessionOrigin):
             with FoundSource(there, str(there)).open() as opened:
                 yield from open_input(opened, ConversionRequest(CANONICAL, owner.client), Report()).sessions
 
+    def cut(self) -> str:
+        from pond.codec.cut import last_record  # a quick start: most conversions are native
+
+        return last_record(self._reader)
+
     def checkpoint(self) -> Checkpoint | None:
         from pond.codec.resume import checkpoint_of  # a quick start: only a lake continues where it stopped
 
@@ -116,6 +121,13 @@ class StreamOrigin(SessionOrigin):
 
     def recall(self, message_id: str) -> list[JsonObject]:
         return self._reader.recall(self._id, message_id)
+
+    def cut(self) -> str:
+        kin = self.kin(self._id)
+        return kin[1] if kin is not None else ""
+
+    def kin(self, session_id: str) -> tuple[JsonObject, str] | None:
+        return self._reader.ends().get(session_id)
 
 
 def open_input(

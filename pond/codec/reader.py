@@ -18,6 +18,7 @@ from pond.codec.paths import beside
 from pond.codec.registry import Adapter
 from pond.codec.report import Report
 from pond.codec.source import LineBlock, Source, whole_line
+from pond.codec.tool_names import names_back
 from pond.diagnostics.diagnostic import SourceFault
 from pond.lang.context import NO_PROJECT, Reading
 from pond.lang.runtime import LISTED
@@ -276,6 +277,8 @@ class SessionReader:
                     self._fault(error)
                     continue
                 seq += 1
+                if POND in record:
+                    events = names_back(events, record, context.calls)
                 yield events if mark is None else mark(events)
         report.records += seq - self.taken
         self.taken, self.ended = seq, True
@@ -318,7 +321,7 @@ class SessionReader:
         """Return the events of an earlier record, read again from its place."""
         record = decode(self.source.line_at(self.context.place_of(message_id)), _ignore)
         events: list[JsonObject] = self.adapter.module.read(record, _Again(self.context, message_id))
-        return events
+        return names_back(events, record, self.context.calls) if POND in record else events
 
 
 def _bounded(record: Json, context: Reading) -> Json:

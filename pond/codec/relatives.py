@@ -7,6 +7,7 @@ from types import ModuleType
 
 from pond.codec.registry import Adapter, adapter, clients, part_of
 from pond.model.json_text import JsonObject
+from pond.model.lineage import FORK, SPAWN
 from pond.model.marks import label_of
 from pond.portable.lowering import Group
 from pond.portable.outline import Outline, Recall, Record
@@ -52,6 +53,11 @@ def agent_of(row: JsonObject, first: Group | None) -> str | None:
     """Return the kind of agent whose session this is, in lower case; None if it was not spawned."""
     outline = opening(row, first)
     return (outline.kind.strip().lower() or SOME_AGENT) if outline.spawned else None
+
+
+def lineage_of(row: JsonObject, first: Group | None) -> str:
+    """Return how a session comes from its parent, where it does not say so: by its first record."""
+    return SPAWN if opening(row, first).spawned else FORK
 
 
 def opening(row: JsonObject, first: Group | None) -> Outline:

@@ -87,6 +87,12 @@ class _Relocated(SessionOrigin):
     def others(self, session_id: str) -> Iterator[SessionStream]:
         return self._others(session_id)
 
+    def cut(self) -> str:
+        return self._origin.cut()
+
+    def kin(self, session_id: str) -> tuple[JsonObject, str] | None:
+        return self._origin.kin(session_id)
+
     def moved(self, location: str) -> str:
         return self._moved(location)
 

@@ -40,6 +40,16 @@ class SessionOrigin(ABC):
         """Yield the session with this id from the same store, if it is there."""
         return iter(())
 
+    def cut(self) -> str:
+        """Return the id of the last record there is; asked before any record is read. Empty where there is none."""
+        return ""
+
+    def kin(self, session_id: str) -> tuple[JsonObject, str] | None:
+        """Return another session of the same store and its last record, where it is there."""
+        for other in self.others(session_id):
+            return other.row, other.origin.cut()
+        return None
+
     def checkpoint(self) -> Checkpoint | None:
         """Return where a later reading can continue, when all groups are read; None if it must start from the
         beginning.

@@ -78,6 +78,9 @@ class Source(Protocol):
     def first_values(self) -> Iterator[Json]:
         """Yield the value of each of the first lines, to look at; NOT_JSON where it has none."""
 
+    def last_line(self) -> bytes | None:
+        """Return the last line that is not blank, as `lines` gives it."""
+
     def take_values(self) -> dict[int, Json]:
         """Return what `decode_plain` gave for the first lines, by their places, to keep; the source forgets it."""
 
@@ -164,6 +167,12 @@ class Beginning(ABC):
                 values += map(decode_plain, lines[index:] if index else lines[:1])
             value = values[index]
             yield value if value is not NOT_PLAIN else value_of(line)
+
+    def last_line(self) -> bytes | None:
+        last = None
+        for _, _, last in self.lines():  # noqa: B007 - the last one is what is wanted
+            pass
+        return last
 
     def take_values(self) -> dict[int, Json]:
         taken = dict(zip(self._places, self._values, strict=False))  # not all were looked at

@@ -12,6 +12,7 @@ from pond.codec.paths import belongs_beside
 from pond.codec.reader import BESIDE, VALUE
 from pond.codec.registry import Adapter
 from pond.codec.report import Report
+from pond.codec.tool_names import as_written
 from pond.lang.context import Writing
 from pond.lang.runtime import LISTED, REPEAT, Broken
 from pond.model.json_text import Json, JsonObject, encode, encode_line
@@ -58,7 +59,7 @@ class SessionWriter:
         """Return the source value of one group of events, or NO_RECORD if it is broken, which is reported."""
         try:
             write = self._writers.get(events[0]["options"][POND][AS])
-            return write(events, self._context) if write is not None else self._special(events)
+            return write(as_written(events), self._context) if write is not None else self._special(events)
         except _NONSENSE as error:
             what = str(error) if isinstance(error, Broken) else f"{type(error).__name__.lower()} {error}"
             where = events[0].get("id", "?") if events and type(events[0]) is dict else "?"
@@ -70,7 +71,7 @@ class SessionWriter:
         label = events[0]["options"][POND][AS]
         if label == REPEAT:
             events = self._recall(events[0]["options"][POND][REPEAT_OF])
-            return self._writers[events[0]["options"][POND][AS]](events, self._context)
+            return self._writers[events[0]["options"][POND][AS]](as_written(events), self._context)
         if label == VALUE:
             return events[0]["options"]["source"]
         if label == BESIDE:

@@ -14,6 +14,8 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from pond.codec.relatives import agent_of
+from pond.intake.copies import settle_copies
+from pond.intake.kinds import note_kinds
 from pond.model._tables import SEARCHED
 from pond.model.json_text import JsonObject, decode_stored
 from pond.sessions import load
@@ -68,6 +70,8 @@ def waiting(store: Store) -> int:
 
 def derive(store: Store, progress: Progress = lambda done, of: None) -> int:
     """Derive what waits, a few sessions at a time; return how many messages were written."""
+    note_kinds(store)
+    settle_copies(store)
     done, written = 0, 0
     while total := waiting(store):
         before = written
@@ -142,7 +146,7 @@ def _corrections(store: Store, sessions: dict[str, _Waiting]) -> Iterator[JsonOb
 def _texts(store: Store, where: str | None) -> dict[tuple[str, str], str | None]:
     """Return the texts of stale messages from their current parts: some may have come after the message."""
     stale = predicate.all_of(where, f"rules = {STALE}")
-    heads = read.rows(store, MESSAGES, ["session_id", "id", "role", "options"], stale).to_pylist()
+    heads = read.rows(store, MESSAGES, ["session_id", "id", "role", "options", "elsewhere"], stale).to_pylist()
     parts: dict[tuple[str, str], list[tuple[int, JsonObject]]] = {(row["session_id"], row["id"]): [] for row in heads}
     for ids in _in_portions(sorted({row["id"] for row in heads})):
         here = predicate.all_of(where, predicate.one_of("message_id", ids), _SEARCHED)
@@ -151,7 +155,9 @@ def _texts(store: Store, where: str | None) -> dict[tuple[str, str], str | None]
                 if (own := parts.get((part["session_id"], part["message_id"]))) is not None:
                     own.append((part["ordinal"], {**decode_stored(part["variant_data"]), **part}))
     return {
-        (row["session_id"], row["id"]): search_text(
+        (row["session_id"], row["id"]): None
+        if row["elsewhere"]
+        else search_text(
             {"role": row["role"], "options": decode_stored(row["options"])},
             [part for _, part in sorted(parts[row["session_id"], row["id"]], key=lambda each: each[0])],
         )

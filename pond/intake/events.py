@@ -17,6 +17,7 @@ from pond.intake.present import EventKey, Present, PresentSession, key_of, store
 from pond.model.equal import same
 from pond.model.instants import normalise
 from pond.model.json_text import Json, JsonObject
+from pond.model.lineage import may_belong
 from pond.model.marks import continues_record
 from pond.model.validate import Validator
 from pond.sessions import load
@@ -104,7 +105,9 @@ def _by_session(sent: Sent) -> dict[str, list[Numbered]]:
 
 
 def _is_erased(stream: Sequence[Numbered], id: str, erased: set[str]) -> bool:
-    parents = (event.get("parent_session_id") for _, event in stream if event["kind"] == "session")
+    parents = (
+        event.get("parent_session_id") for _, event in stream if event["kind"] == "session" and may_belong(event)
+    )
     return any(type(each) is str and to_stored(each) in erased for each in (id, *parents))
 
 

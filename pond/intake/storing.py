@@ -16,6 +16,7 @@ from pond.intake.reading import Begun, Chunk, Ended, Finished, Frame, Identity, 
 from pond.intake.request import Summary
 from pond.intake.sources import source_id
 from pond.model.json_text import JsonObject
+from pond.model.lineage import may_belong
 from pond.sessions import ledger, rarity
 from pond.sessions.rows import session_row
 from pond.sessions.stored_text import to_stored
@@ -122,7 +123,7 @@ class Intake:
     def _begun(self, begun: Begun, task: Task) -> _Session:
         row, identity = begun.row, begun.identity
         # A session with another stored id is not the one that was erased.
-        names = {row["id"], row.get("parent_session_id", "")}
+        names = {row["id"], row["parent_session_id"]} if may_belong(row) else {row["id"]}
         erased = not self._erased.isdisjoint(map(to_stored, names))
         self._summary.erased += erased
         return _Session(row, task, identity, refused=erased)

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.intake.claims import CLAIM
+from pond.intake.deriving import derive
 from pond.intake.sources import SOURCE
 from pond.lake import find
 from pond.lake.tombstones import Stone, put, stones, take_back
@@ -124,6 +125,8 @@ def erase(
     """Remove the families for good; with `alone` also what unfinished writes left (see `upkeep.clean`)."""
     new = _stones(store, families)
     done = Erased(0, 0, 0, {}) if _is_done(store, list(new)) else _erase(store, new, alone, tell)
+    if done.sessions:
+        derive(store)  # what others copied of them is shown there now
     if not done.left:
         rarity.renew(store)
         upkeep.clean(store, LEDGER, timedelta(0), alone=alone)  # older versions of the tombstones

@@ -25,6 +25,14 @@ BUDGET = 256 * 1024  # bytes of JSON on a page; a larger item comes alone
 _AT_ONCE = 50  # messages read before it is known whether they fit
 
 
+# Every row is kept, and `verbatim` has all of them; what another session shows is not shown in short again.
+_SHOWN = {
+    CONVERSATIONAL: f"({CONVERSATION} OR {TOLD})",
+    COMPLETE: "(elsewhere IS NULL OR NOT elsewhere)",
+    VERBATIM: None,
+}
+
+
 def get_session(
     store: Store,
     session_id: str,
@@ -43,7 +51,7 @@ def get_session(
         raise unknown("mode", mode, MODES)
     _check_limit(limit)
     session = _session(store, session_id)
-    positions = paging.positions(store, session_id, f"({CONVERSATION} OR {TOLD})" if mode == CONVERSATIONAL else None)
+    positions = paging.positions(store, session_id, _SHOWN[mode])
     if after_id is not None:
         positions = _beyond(positions, _position(store, session_id, after_id), from_end)
     messages = _fitting(_read(store, session_id, mode, positions, limit, from_end))

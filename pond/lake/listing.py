@@ -1,7 +1,8 @@
 """`pond list`: which sessions there are, the most recently active first.
 
 People remember the last activity, not the beginning: a session of last month that was resumed today comes first. A
-session represents the children that are not listed themselves: work that continued in a fork counts for it.
+session represents those that it spawned, and they are not listed themselves. A fork or a continuation is a session of
+its own, which names where it comes from.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.lake.find import short_ids
 from pond.lake.projects import lies_in
 from pond.model.json_text import JsonObject
+from pond.model.lineage import SPAWN
 from pond.sessions import load
+from pond.sessions.lineage import spawned
 from pond.sessions.stored_text import from_micros, from_stored, to_stored
 from pond.sessions.summaries import CONVERSATION
 from pond.sessions.tables import MESSAGES, SESSIONS
@@ -24,7 +27,9 @@ from pond.substrate.store import Store
 
 LIMIT, MOST = 20, 10_000
 _FEW = 200  # sessions whose messages are looked up by id; for more, one scan of all is cheaper
-_SESSION = ("id", "parent_session_id", "source_agent", "project", "created_at")
+_SESSION = ("id", "parent_session_id", "lineage_kind", "source_agent", "project", "created_at")
+
+_UNTOLD = "parent_session_id IS NOT NULL AND lineage_kind IS NULL"
 
 _Children = Mapping[str, list[str]]
 
@@ -46,14 +51,15 @@ def recent(store: Store, wanted: ListingFilter) -> JsonObject:
     """Return the wanted sessions, the most recently active first, and how many more there are.
 
     Each has `id`, `prefix` (its shortest unique prefix), `source_agent`, `project`, `messages` (those in which a person
-    or model says something, each prompt once) and `children`, and if present `parent_session_id`, `title`, `created_at`
-    and `active_at`.
+    or model says something, each prompt once) and `children`, and if present `parent_session_id`, `lineage_kind`,
+    `title`, `created_at` and `active_at`.
     """
     if not 1 <= wanted.limit <= MOST:
         raise UsageError(Diagnostic("usage", f"expected a limit of 1 to {MOST}, found {wanted.limit}"))
-    known = {row["id"]: row for row in load.with_micros(read.rows(store, SESSIONS, _SESSION), "created_at")}
-    children = _children(known.values())
-    families = {id: _family(id, children, wanted) for id, row in known.items() if _is_wanted(row, known, wanted)}
+    known = {row["id"]: row for row in _rows(store)}
+    children = _children(_spawned(store, known.values()))
+    below = {child for family in children.values() for child in family}
+    families = {id: _family(id, children, wanted) for id, row in known.items() if _is_wanted(row, known, below, wanted)}
     times = _times(store, {member for family in families.values() for member in family})
     active = {id: _newest(family, times, known) for id, family in families.items()}
     fitting = sorted((id for id in active if _in_time(active[id], wanted)), key=lambda id: _age(active[id], id))
@@ -67,13 +73,13 @@ def recent(store: Store, wanted: ListingFilter) -> JsonObject:
 
 
 def children_of(store: Store, session_id: str) -> list[JsonObject]:
-    """Return the sessions that name this one as their parent, the oldest first, as `recent` describes sessions."""
+    """Return the sessions that this one spawned, the oldest first, as `recent` describes sessions."""
     here = predicate.equals("parent_session_id", to_stored(session_id))
-    known = {row["id"]: row for row in load.with_micros(read.rows(store, SESSIONS, _SESSION, here), "created_at")}
+    known = {row["id"]: row for row in _spawned(store, _rows(store, here))}
     if not known:
         return []
-    below = read.rows(store, SESSIONS, ["parent_session_id"], predicate.one_of("parent_session_id", sorted(known)))
-    counts = Counter(below["parent_session_id"].to_pylist())
+    below = _spawned(store, _rows(store, predicate.one_of("parent_session_id", sorted(known))))
+    counts = Counter(row["parent_session_id"] for row in below)
     times, said = _times(store, set(known)), said_in(store, list(known))
     active = {id: _newest({id}, times, known) for id in known}
     shown = sorted(known, key=lambda id: (known[id]["created_at"] is None, known[id]["created_at"] or 0, id))
@@ -86,21 +92,39 @@ def sessions_of(store: Store) -> dict[str, int]:
     return dict(Counter(map(from_stored, read.rows(store, SESSIONS, ["source_agent"])["source_agent"].to_pylist())))
 
 
+def _rows(store: Store, where: str | None = None) -> list[JsonObject]:
+    return load.with_micros(read.rows(store, SESSIONS, _SESSION, where), "created_at")
+
+
+def _spawned(store: Store, rows: Iterable[JsonObject]) -> list[JsonObject]:
+    """Return the sessions that belong to their parents."""
+    asked = [row for row in rows if row["parent_session_id"] is not None]
+    untold = [row["id"] for row in asked if row["lineage_kind"] is None]
+    events = load.sessions(store, _of_ids(untold)) if untold else []
+    belong = {to_stored(event["id"]) for event in spawned(store, events)}
+    return [row for row in asked if row["lineage_kind"] == SPAWN or row["id"] in belong]
+
+
+def _of_ids(ids: list[str]) -> str:
+    return predicate.one_of("id", ids) if len(ids) <= _FEW else _UNTOLD
+
+
 def _children(rows: Iterable[JsonObject]) -> dict[str, list[str]]:
     children: dict[str, list[str]] = {}
     for row in rows:
-        if row["parent_session_id"] is not None:
-            children.setdefault(row["parent_session_id"], []).append(row["id"])
+        children.setdefault(row["parent_session_id"], []).append(row["id"])
     return children
 
 
-def _is_wanted(row: JsonObject, known: Mapping[str, JsonObject], wanted: ListingFilter) -> bool:
+def _is_wanted(
+    row: JsonObject, known: Mapping[str, JsonObject], below: Collection[str], wanted: ListingFilter
+) -> bool:  # fmt: skip
     parent = row["parent_session_id"]
     if wanted.parent is not None:
-        of_family = parent == to_stored(wanted.parent)
+        of_family = parent == to_stored(wanted.parent) and row["id"] in below
     else:
         # A child without its parent here is listed itself.
-        of_family = wanted.everything or parent not in known
+        of_family = wanted.everything or row["id"] not in below or parent not in known
     return (
         of_family
         and wanted.client in (None, from_stored(row["source_agent"]))
@@ -169,7 +193,7 @@ def _described(store: Store, shown: list[str], active: Mapping[str, int | None])
         row: JsonObject = {"id": event["id"]}
         row |= {
             name: event[name]
-            for name in ("parent_session_id", "source_agent", "project", "created_at")
+            for name in ("parent_session_id", "lineage_kind", "source_agent", "project", "created_at")
             if name in event
         }
         time = active[id]

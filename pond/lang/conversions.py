@@ -17,6 +17,7 @@ import orjson
 
 from pond.model.instants import instant, print_instant
 from pond.model.json_text import Json, NotJson, decode_strictly, encode
+from pond.model.lineage import KINDS
 
 NO_SPELLING = object()
 _fast_loads, _fast_dumps = orjson.loads, orjson.dumps
@@ -213,6 +214,15 @@ def _read_basename(value: Json, _: str | None) -> tuple[Json, ...] | None:
     return (value.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1],) if type(value) is str else None
 
 
+def _lineage(kind: str) -> ValueConversion:
+    """Return the reader for which it is enough that there is a value: the session comes from its parent so."""
+
+    def read(value: Json, _: str | None) -> tuple[Json, ...] | None:
+        return None if value is None else (kind,)
+
+    return ValueConversion(kind, ("any",), read, _no_spelling, None)
+
+
 CONVERSIONS: dict[str, ValueConversion] = {
     c.name: c
     for c in (
@@ -225,5 +235,6 @@ CONVERSIONS: dict[str, ValueConversion] = {
         ValueConversion("texts", ("string",), _read_texts, _spelling_of_texts, _write_texts, takes_argument=True),
         ValueConversion("data_url", ("string", "string"), _read_data_url, _no_spelling, _write_data_url),
         ValueConversion("basename", ("string",), _read_basename, _no_spelling, None),
+        *map(_lineage, KINDS),
     )
 }

@@ -79,6 +79,17 @@ Provenance = TypeAliasType(
 )
 
 
+LineageKind = TypeAliasType(
+    "LineageKind",
+    Annotated[
+        Literal["spawn", "fork", "continuation"],
+        Field(
+            description="How a session comes from its parent. Only a spawned session belongs to its parent: it is listed, restored and erased with it."
+        ),
+    ],
+)
+
+
 ProjectOrigin = TypeAliasType(
     "ProjectOrigin",
     Annotated[
@@ -506,7 +517,11 @@ class SessionSummary(Strict):
     ] = MISSING
     parent_session_id: Annotated[
         SessionId | MISSING,
-        Field(description="The session it was spawned or forked from, where there is one."),
+        Field(description="The session it comes from, where there is one."),
+    ] = MISSING
+    lineage_kind: Annotated[
+        LineageKind | MISSING,
+        Field(description="How it comes from that session, where that is known."),
     ] = MISSING
     source_agent: Annotated[str, Field(description="The client that recorded it.", min_length=1)]
     project: Annotated[str, Field(description="The project it belongs to.", min_length=1)]
@@ -559,10 +574,15 @@ class ListRequest(Strict):
         Timestamp | MISSING,
         Field(description="Only sessions that were not active then or later."),
     ] = MISSING
-    parent_session_id: Annotated[SessionId | MISSING, Field(description="Only the children of this session.")] = MISSING
+    parent_session_id: Annotated[
+        SessionId | MISSING,
+        Field(description="Only the sessions that this one spawned."),
+    ] = MISSING
     children: Annotated[
         bool | MISSING,
-        Field(description="True lists children too, each for itself. Without it a session stands for its children."),
+        Field(
+            description="True lists spawned sessions too, each for itself. Without it a session stands for those that it spawned. Forks and continuations are always listed."
+        ),
     ] = MISSING
     limit: Annotated[
         int | MISSING,
@@ -1219,6 +1239,18 @@ class PondMarks(Strict):
             description="The id that the client gave, where pond had to give another: two sessions, or two different records, had the same."
         ),
     ] = MISSING
+    moved: Annotated[
+        dict[str, JsonValue] | MISSING,
+        Field(
+            description="Only on a Session that pond wrote for another client: the client and the session that it continues (`client`, `session`), the last message copied (`cut`), and all sessions that its copied rows come from, the oldest first (`sessions`)."
+        ),
+    ] = MISSING
+    named: Annotated[
+        str | MISSING,
+        Field(
+            description="The name that a tool has in the client's own record of a call. The call was copied from a client that calls the tool otherwise, and the Part has that name."
+        ),
+    ] = MISSING
     after: Annotated[
         int | MISSING,
         Field(
@@ -1609,13 +1641,19 @@ class Session(Strict):
     parent_session_id: Annotated[
         SessionId | MISSING,
         Field(
-            description="The session that spawned this one, or that it was forked from. The parent need not be known."
+            description="The session that this one comes from; `lineage_kind` says how. The parent need not be known."
         ),
     ] = MISSING
     parent_message_id: Annotated[
         MessageId | MISSING,
         Field(
-            description="The last Message of the parent that a fork shares. Only a fork with a cut-point has it, and only beside `parent_session_id`."
+            description="The last Message of the parent that this session shares or copied. Only a fork or a continuation with a cut-point has it, and only beside `parent_session_id`."
+        ),
+    ] = MISSING
+    lineage_kind: Annotated[
+        LineageKind | MISSING,
+        Field(
+            description="How the session comes from its parent; only beside `parent_session_id`. Where it is absent, the client's records decide, and a session that no client of pond's recorded counts as spawned."
         ),
     ] = MISSING
     source_agent: Annotated[
@@ -1927,6 +1965,10 @@ class SessionHits(Strict):
     parent_session_id: Annotated[
         SessionId | MISSING,
         Field(description="The session it comes from, where there is one."),
+    ] = MISSING
+    lineage_kind: Annotated[
+        LineageKind | MISSING,
+        Field(description="How it comes from that session, where that is known."),
     ] = MISSING
     title: Annotated[
         str | MISSING,

@@ -5,7 +5,7 @@
 Fields = tuple[dict[str, type], dict[str, type]]
 SESSION: Fields = (
     {"kind": str, "id": str, "source_agent": str, "project": str, "options": dict},
-    {"parent_session_id": str, "parent_message_id": str, "created_at": str},
+    {"parent_session_id": str, "parent_message_id": str, "lineage_kind": str, "created_at": str},
 )
 MESSAGES: dict[str, Fields] = {
     "system": (

@@ -9,6 +9,7 @@ from pond.diagnostics.diagnostic import Diagnostic
 from pond.model._tables import ALLOWED
 from pond.model.event_shape import misfit
 from pond.model.json_text import Json, JsonObject
+from pond.model.lineage import KIND, KINDS, PARENT, SPAWN
 from pond.model.marks import JOINED, POND, continues_part
 from pond.model.session_row import is_session
 
@@ -89,10 +90,7 @@ class Validator:
         found = _shape(session)
         if not found and not is_session(session):
             found = [Fault("options", "expected objects in `pond`, `source` and `source.beside`, and texts in `pond`")]
-        if "parent_message_id" in session and "parent_session_id" not in session:
-            what = "a cut point is named, but not the session that it cuts"
-            found.append(Fault("parent_message_id", what, "model-parent-pointer-coherence"))
-        return found + _repeated(session, self._sessions)
+        return found + _lineage_faults(session) + _repeated(session, self._sessions)
 
     def _next_message(self, message: JsonObject) -> list[Fault]:
         outside = self._outside(message)  # a message of another session has no parts here
@@ -114,6 +112,23 @@ class Validator:
         if self._session is not None and event.get("session_id") == self._session:
             return []
         return [Fault("session_id", f"the {event['kind']} does not follow the session it names", _ORDER)]
+
+
+def _lineage_faults(session: JsonObject) -> list[Fault]:
+    found = []
+    if PARENT not in session:
+        for name, what in _OF_A_PARENT.items():
+            if name in session:
+                found.append(Fault(name, what, "model-parent-pointer-coherence"))
+    if session.get(KIND, SPAWN) not in KINDS:
+        found.append(Fault(KIND, f"expected one of {', '.join(KINDS)}, found {session[KIND]!r}"))
+    return found
+
+
+_OF_A_PARENT = {
+    "parent_message_id": "a cut point is named, but not the session that it cuts",
+    KIND: "it is said how the session comes from its parent, but not from which",
+}
 
 
 def _shape(event: JsonObject, role: Json = None) -> list[Fault]:

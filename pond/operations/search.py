@@ -169,7 +169,7 @@ def _described(
         if row is None:  # it is being stored: its messages come before it
             continue
         entry: JsonObject = {"session_id": row["id"], "source_agent": row["source_agent"], "project": row["project"]}
-        entry |= {name: row[name] for name in ("created_at", "parent_session_id") if name in row}
+        entry |= {name: row[name] for name in ("created_at", "parent_session_id", "lineage_kind") if name in row}
         entry |= {"title": names[each.id]} if each.id in names else {}
         entry["matched_messages"] = matching(each.results)
         entry["hits"] = [_hit(result, found, phrases, parts) for result in each.results[:PER_SESSION]]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
+from pond.lang.runtime import LISTED
 from pond.model.json_text import JsonObject
-from pond.model.marks import PATH, POND, REPEAT_OF, marks_of
+from pond.model.marks import PATH, POND, REPEAT_OF, copied, label_of, marks_of
 from pond.portable import origin
 from pond.portable.conversation import Heading, Item, Title
 from pond.portable.lift import EPOCH, Lift
@@ -17,21 +17,24 @@ from pond.portable.lowering import Group, Lowering, as_uuid
 from pond.portable.outline import Outline, Recall
 from pond.portable.pairing import Pairing
 
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_BESIDE = ("beside", LISTED)  # labels of what stands in other files than the session's own
 Reached = Callable[[], tuple[int, int]]
 
 
-def target_id(source_agent: str, session_id: str) -> str:
-    """Return the id a session gets in every target: its own where that is a UUID, else one made from it."""
-    return session_id if _UUID.fullmatch(session_id) else as_uuid(source_agent, session_id)
+def moved_id(row: JsonObject, target: str, cut: str, parent: str | None) -> str:
+    """Return the id of a session in another client: its own there, and the same for the same records.
+
+    `cut` is the last record copied. A subagent's has the new id of its `parent` in it: a parent that has grown since
+    is another session there, with subagents of its own.
+    """
+    return as_uuid("moved", row["source_agent"], row["id"], target, cut, parent or "")
 
 
-def heading_of(row: JsonObject, outline: Outline) -> Heading:
-    """Return what a target needs to know of a session before its first message."""
-    agent, parent = row["source_agent"], row.get("parent_session_id")
+def heading_of(row: JsonObject, outline: Outline, id: str, parent: str | None) -> Heading:
+    """Return what a target needs to know of a session before its first message; `parent` is who spawned it, there."""
     return Heading(
-        target_id(agent, row["id"]), row["id"], agent, row["project"], row.get("created_at") or EPOCH,
-        target_id(agent, parent) if type(parent) is str and parent else None, outline.spawned, outline.name,
+        id, row["id"], row["source_agent"], row["project"], row.get("created_at") or EPOCH, parent, parent is not None,
+        outline.name,
     )  # fmt: skip
 
 
@@ -68,16 +71,19 @@ class Foreign:
 
     def __init__(
         self, heading: Heading, session: JsonObject, outline: Outline, lowering: type[Lowering], losses: Losses,
-        recall: Recall, reached: Reached, keep_origin: bool = False,
+        recall: Recall, reached: Reached, came_from: JsonObject, keep_origin: bool = False,
     ) -> None:  # fmt: skip
         self._outline, self._losses, self._lowering = outline, losses, lowering
         self._reached = reached
         self._session, self._recall = session, recall
-        self._keep_origin = keep_origin
+        self._came_from, self._keep_origin = came_from, keep_origin
+        self._copied: dict[str, tuple[str, str]] = {}  # messages of the source that are copies of others' themselves
         self._main = self._road(heading)
         self._lift = Lift(session, outline, losses, recall, self._main.pairing)
         self._threads: dict[str, _Road] = {}
         self.last_time = ""
+        self._source_id = origin.whole(session["id"])
+        self._first_id = ""  # of the session that rides along
 
     def _road(self, heading: Heading) -> _Road:
         lowering = self._lowering(heading, self._losses)
@@ -90,12 +96,19 @@ class Foreign:
     def _records(self, groups: Iterable[Group], keep_origin: bool = False) -> Iterator[Group]:
         main, outline, reached, lift = self._main, self._outline, self._reached, self._lift.items
         passes, push, said = main.pairing.passes, main.pairing.push, main.lowering.said
+        lower, stamped, note = self._lowered, self._stamped, self._note
+        source_id = main.heading.source_id
         last_time = self.last_time
-        if keep_origin:
-            yield from self._aside(origin.of_session(self._session))
         for events in groups:
             if keep_origin:
                 yield from self._aside(origin.of_record(self._whole(events)))
+            head = events[0]
+            source = head["options"].get("source")
+            if type(source) is dict:
+                if POND in source or head.get("session_id") != source_id:
+                    note(events)
+                if source.get("type") == origin.KIND and origin.payload_of(events) is not None:
+                    continue  # says where the source itself came from
             items = lift(events, reached()[1])
             if not items:
                 continue
@@ -106,22 +119,47 @@ class Foreign:
                 continue
             for item in items:
                 if passes(item):
-                    yield from said(item) if main.begun else self._begin(main, item)
+                    yield from stamped(said(item), item) if main.begun else self._begin(main, item)
                 else:
                     for ready in push(item):
-                        yield from self._lowered(main, ready)
+                        yield from lower(main, ready)
 
-    def continued(self, groups: Iterator[Group]) -> Iterator[Group]:
-        """Yield the events that rode along, as they were; then what was added since, in the target's dialect."""
-        main = self._main
+    def _note(self, events: Group) -> None:
+        """Remember whose rows these are first of all, where they are not the source's own."""
+        head = events[0]
+        session_id = head.get("session_id")
+        for event in events:
+            if event["kind"] == "message":
+                whose = copied(event["options"]) or copied(head["options"])
+                if whose is None and type(session_id) is str and session_id != self._session["id"]:
+                    whose = session_id, event["id"]
+                if whose is not None:
+                    self._copied[event["id"]] = whose
+
+    def continued(self, groups: Iterator[Group], first_id: str, renamed: Callable[[Group], Group]) -> Iterator[Group]:
+        """Yield the events that rode along, as they were; then what was added since, in the target's dialect.
+
+        `first_id` is the session that they are of. `renamed` gives them the names that it has here.
+        """
+        main, self._first_id = self._main, first_id
         main.begun = main.pairing.begun = True  # the client's own records are the opening
-        for own, events in origin.split(groups, main.heading.source_id, self._losses):
+        told = [main.lowering.aside(self._came_from, self._lift.time)]
+        for own, events in origin.split(groups, main.heading.id, self._losses):
             if own:
                 main.lowering.follow(events)
-                yield events
+                yield renamed(self._kept_apart(events))
+                yield from told  # the client's own first record stays the first
+                told = []
             else:
                 yield from self._numbered(self._records([events]))
         yield from self._numbered(self._rest())
+
+    def _kept_apart(self, events: Group) -> Group:
+        """Return a record of the first session as a copy of it; files beside the session are nobody's rows."""
+        head = events[0]
+        if label_of(head["options"]) in _BESIDE:
+            return events
+        return origin.stamp(events, self._first_id, head["id"])
 
     def _numbered(self, groups: Iterator[Group]) -> Iterator[Group]:
         for group in groups:
@@ -160,19 +198,35 @@ class Foreign:
         return self._recall(again) if type(again) is str else events
 
     def _lowered(self, road: _Road, item: Item) -> list[Group]:
-        return road.lowering.lower(item) if road.begun else self._begin(road, item)
+        return self._stamped(road.lowering.lower(item), item) if road.begun else self._begin(road, item)
+
+    def _stamped(self, groups: list[Group], item: Item) -> list[Group]:
+        """Let the records of an item say which message they were copied from."""
+        known = self._copied.get(item.id) if self._copied else None
+        mark = origin.mark(*known) if known is not None else origin.mark(self._source_id, item.id)
+        for group in groups:
+            source = group[0]["options"]["source"]
+            source[POND] = {**mark, **source[POND]} if POND in source else mark
+        return groups
 
     def _begin(self, road: _Road, item: Item) -> list[Group]:
         """Return the records of an item that may be the first."""
         if type(item) is Title:
-            road.early += road.lowering.lower(item)
+            road.early += self._stamped(road.lowering.lower(item), item)
             return []
         opening = road.lowering.open(self._outline.branch)  # nobody is asked to resume a session without a message
-        groups = road.lowering.lower(item)
+        groups = self._stamped(road.lowering.lower(item), item)
         if not groups:
             return []
         road.begun = True
-        return [*opening, *road.early, *groups]
+        return [*opening, self._origin(road), *road.early, *groups]
+
+    def _origin(self, road: _Road) -> Group:
+        """Return the row that says where the session comes from, which its client skips."""
+        told = self._came_from
+        if self._keep_origin and road is self._main:
+            told = told | origin.of_session(self._session)
+        return road.lowering.aside(told, self._lift.time)
 
     def _beside(self, key: str, items: list[Item]) -> None:
         """Take items of a conversation inside the session's own file."""
@@ -187,7 +241,7 @@ class Foreign:
             main = self._main.heading
             agent, source_id = main.source_agent, f"{main.source_id}/{key}"
             heading = Heading(
-                target_id(agent, source_id), source_id, agent, main.project, main.created_at, main.id, spawned=True
+                as_uuid(main.id, source_id), source_id, agent, main.project, main.created_at, main.id, spawned=True
             )
             road = self._threads[key] = self._road(heading)
         return road

@@ -9,17 +9,50 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pond.model.json_text import MAX_DEPTH, Json, JsonObject, NotJson, decode_stored, encode, nests_deeper
+from pond.model.marks import COPIED, MOVED, ORIGIN, POND, marks_of
 from pond.model.session_row import is_session
 from pond.portable.loss import Losses
 from pond.portable.lowering import Group
 
-KIND = "pond_origin"  # the rows' type, in every client's file
+KIND = ORIGIN  # the rows' type, in every client's file
 _DEEPEST = MAX_DEPTH - 8  # levels of a value that rides along; around it lie the row, its payload and its events
 
 
+def of_move(row: JsonObject, cut: str, base: str | None = None) -> JsonObject:
+    """Return what the first such row holds of a session: whose it is, its last record, and whose rows are in it.
+
+    `base` is a session that holds its beginning.
+    """
+    moved = marks_of(row["options"]).get(MOVED)
+    earlier = moved.get("sessions", []) if type(moved) is dict else []
+    chain = dict.fromkeys(map(whole, [*earlier, *filter(None, [base]), row["id"]]))
+    told = {"client": whole(row["source_agent"]), "session": whole(row["id"]), "cut": whole(cut)}
+    return {"from": {**told, "sessions": list(chain)}}
+
+
 def of_session(row: JsonObject) -> JsonObject:
-    """Return what the first such row holds."""
+    """Return what that row holds besides, where the session itself rides along."""
     return {"session": _packed(row)}
+
+
+def stamp(group: Group, session_id: str, message_id: str) -> Group:
+    """Return a record that says which one it was copied from; one that says so already stays as it is."""
+    options = group[0]["options"]
+    source = options.setdefault("source", {})
+    if type(source) is dict:
+        told = source.get(POND)
+        source[POND] = {**mark(whole(session_id), message_id), **(told if type(told) is dict else {})}
+    return group
+
+
+def mark(session_id: str, message_id: str) -> JsonObject:
+    """Return what a record has that was copied from a message."""
+    return {COPIED: [session_id, message_id if message_id.isascii() else whole(message_id)]}
+
+
+def whole(text: str) -> str:
+    """Return a text without half characters: a client may drop the row that holds one."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def of_record(events: Group) -> JsonObject:
@@ -76,7 +109,7 @@ def split(groups: Iterator[Group], session_id: str, losses: Losses) -> Iterator[
             ended = True
         elif _are_events(events):
             yield True, [{**event, "session_id": session_id} for event in events]
-        elif "session" not in payload:
+        elif "session" not in payload and "from" not in payload:
             losses.add("broken", group[0]["id"], what=KIND)
     if not ended:  # cut off, or not ours: nobody can tell what was added since
         losses.add("broken", session_id, what=f"{KIND} without its end; records left out", count=passed_by)

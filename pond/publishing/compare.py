@@ -62,7 +62,7 @@ class Comparison:
     def _object(self, old: JsonObject, new: JsonObject, at: str, side: Side) -> Iterator[Break]:
         yield from self._fields(old.get("properties", {}), new.get("properties", {}), at, side)
         yield from _required(old, new, at, side)
-        yield from _needs(old.get("dependentRequired", {}), new.get("dependentRequired", {}), at, side)
+        yield from _needs(old, new, at, side)
         yield from self._others(old.get("additionalProperties", True), new.get("additionalProperties", True), at, side)
 
     def _fields(self, old: JsonObject, new: JsonObject, at: str, side: Side) -> Iterator[Break]:
@@ -191,7 +191,12 @@ def _required(old: JsonObject, new: JsonObject, at: str, side: Side) -> Iterator
 
 
 def _needs(old: JsonObject, new: JsonObject, at: str, side: Side) -> Iterator[Break]:
-    before, after = ({(name, each) for name, all_ in body.items() for each in all_} for body in (old, new))
+    before, after = (
+        {(name, each) for name, all_ in body.get("dependentRequired", {}).items() for each in all_}
+        for body in (old, new)
+    )
+    if old.get("additionalProperties") is False:  # what a new field needs asks nothing of those who do not have it
+        after = {(name, other) for name, other in after if name in old.get("properties", {})}
     here = pointer(at, "dependentRequired")
     if Side.READ in side:
         yield from (Break(here, f"`{name}` needs `{other}` now") for name, other in sorted(after - before))

@@ -67,10 +67,17 @@ class _LakeOrigin(SessionOrigin):
     checked = False  # canonical text of any origin may have been stored: nothing is assumed
 
     def __init__(self, store: Store, session_id: str) -> None:
-        self._store, self._earlier = store, load.EarlierRecords(store, session_id)
+        self._store, self._id, self._earlier = store, session_id, load.EarlierRecords(store, session_id)
 
     def recall(self, message_id: str) -> list[JsonObject]:
         return self._earlier(message_id)
+
+    def cut(self) -> str:
+        return load.last_record(self._store, self._id)
+
+    def kin(self, session_id: str) -> tuple[JsonObject, str] | None:
+        found = load.session(self._store, session_id)
+        return None if found is None else (found, load.last_record(self._store, session_id))
 
     def others(self, session_id: str) -> Iterator[SessionStream]:
         found = load.session(self._store, session_id)

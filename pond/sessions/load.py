@@ -10,6 +10,7 @@ from itertools import groupby
 from pond.model.json_text import Json, JsonObject, decode_stored
 from pond.model.marks import WITH, continues_record
 from pond.sessions.integrity import named_by
+from pond.sessions.lineage import spawned
 from pond.sessions.payloads import texts_at, unpack, unpack_known
 from pond.sessions.rows import LAST, SLOT
 from pond.sessions.stored_text import from_micros, from_stored
@@ -24,8 +25,8 @@ _NEIGHBOURS, _REMEMBERED = 32, 4  # records that are read again together, and ho
 _AT_ONCE = 500  # ids in one query
 _GOES_ON = f'"{WITH}":true'
 _SESSION = (
-    "id", "parent_session_id", "parent_message_id", "source_agent", "created_at", "created_at_text", "project",
-    "options",
+    "id", "parent_session_id", "parent_message_id", "lineage_kind", "source_agent", "created_at", "created_at_text",
+    "project", "options",
 )  # fmt: skip
 _MESSAGE = ("id", "position", "timestamp", "timestamp_text", "role", "content", "options", "payloads")
 _PART = (
@@ -53,14 +54,8 @@ def stored_id(text: str) -> str:
     return to_stored(text)
 
 
-def children(store: Store, session_id: str) -> list[JsonObject]:
-    """Return the sessions that name this one as their parent, in the order of their ids."""
-    found = sessions(store, predicate.equals("parent_session_id", stored_id(session_id)))
-    return sorted(found, key=lambda row: str(row["id"]))
-
-
 def descendants(store: Store, session_ids: Iterable[str]) -> list[JsonObject]:
-    """Return the children of these sessions, then theirs, and so on, without these themselves; each once."""
+    """Return the sessions that these spawned, then those that they spawned, and so on, without these themselves."""
     met = set(session_ids)
     found: list[JsonObject] = []
     parents = sorted(met)
@@ -75,7 +70,7 @@ def descendants(store: Store, session_ids: Iterable[str]) -> list[JsonObject]:
 def _children(store: Store, session_ids: list[str]) -> Iterator[JsonObject]:
     for start in range(0, len(session_ids), _AT_ONCE):
         parents = map(stored_id, session_ids[start : start + _AT_ONCE])
-        yield from sessions(store, predicate.one_of("parent_session_id", parents))
+        yield from spawned(store, sessions(store, predicate.one_of("parent_session_id", parents)))
 
 
 def groups(store: Store, session_id: str) -> Iterator[list[JsonObject]]:
@@ -180,6 +175,15 @@ def opening(store: Store, session_id: str) -> list[JsonObject] | None:
     return next(iter(Page(store, session_id, _records_at(here, first[0], 1)).records.values()))()
 
 
+def last_record(store: Store, session_id: str) -> str:
+    """Return the id of the last record of a session's own log; empty where it has none."""
+    here = predicate.equals("session_id", stored_id(session_id))
+    log = predicate.all_of(here, f"position < {LAST} AND position % {SLOT} = 0")
+    rows = read.rows(store, MESSAGES, ["id", "position"], log)
+    last = max(zip(rows["position"].to_pylist(), rows["id"].to_pylist(), strict=True), default=(0, ""))
+    return from_stored(last[1])
+
+
 class EarlierRecords:
     """Returns a session's records again, by the id of the first message; raises KeyError for an unknown one.
 
@@ -258,7 +262,7 @@ def _events(session_id: str, rows: list[JsonObject], parts: dict[str, list[JsonO
 
 def _session_event(row: JsonObject) -> JsonObject:
     event: JsonObject = {"kind": "session", "id": from_stored(row["id"])}
-    for name in ("parent_session_id", "parent_message_id"):
+    for name in ("parent_session_id", "parent_message_id", "lineage_kind"):
         if row[name] is not None:
             event[name] = from_stored(row[name])
     event["source_agent"] = from_stored(row["source_agent"])

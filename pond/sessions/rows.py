@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from pond.model.json_text import Json, JsonObject, encode
-from pond.model.marks import AS, SEQ, marks_of
+from pond.model.marks import AS, SEQ, copied, marks_of
 from pond.model.notices import NOTICE, follows
 from pond.sessions.labels import UNKNOWN, Turn, held
 from pond.sessions.payloads import Packed, pack, pack_known, texts_at
@@ -29,6 +29,7 @@ MESSAGE = pa.schema(
         ("timestamp_text", pa.string()), ("role", pa.string()), ("source_agent", pa.string()),
         ("project", pa.string()), ("content", pa.string()), ("search_text", pa.string()), ("title", pa.string()),
         ("options", pa.string()), ("payloads", pa.string()), ("terms", pa.string()),
+        ("copied_from", pa.string()), ("copied_id", pa.string()), ("elsewhere", pa.bool_()),
         ("labels", pa.list_(pa.string())), ("agent", pa.string()), ("rules", pa.int32()),
         ("searched", pa.bool_()),
     ]
@@ -48,6 +49,7 @@ _NOTHING = encode({})
 _BESIDE = ("beside", "listed")  # labels of content in other files than the session's own
 _WAITING = 8  # times the size of a chunk: the rows of a turn wait this long for its end
 _LONGEST_KIND = 200
+_SESSION_TEXTS = ("id", "parent_session_id", "parent_message_id", "lineage_kind")
 STALE = 0  # instead of the rules: what is derived for a message, or others of its turn, must be derived again
 
 Titler = Callable[[JsonObject], str | None]
@@ -69,7 +71,7 @@ def agent_text(kind: str | None) -> str | None:
 def session_row(event: JsonObject, ingested_at: int) -> JsonObject:
     """Return the row of a session."""
     micros, spelled = _time(event.get("created_at"))
-    row: JsonObject = {name: _stored(event.get(name)) for name in ("id", "parent_session_id", "parent_message_id")}
+    row: JsonObject = {name: _stored(event.get(name)) for name in _SESSION_TEXTS}
     row |= {"source_agent": to_stored(event["source_agent"]), "created_at": micros, "created_at_text": spelled}
     row |= {"project": to_stored(event["project"]), "options": encode(event["options"]), "ingested_at": ingested_at}
     return row
@@ -230,13 +232,15 @@ class Rows:
             options, locations = found[0], encode(found[1])
         text = encode(options)
         micros, spelled = _time(event.get("timestamp"))
+        whose = copied(options) or (None, None)
         title = self._title_of(options) if self._title_of is not None and role == "system" else None
         self._messages.append(
             (
                 self._session_id, message_id, position, micros, spelled, role, self._agent, self._project,
                 None if content is None else to_stored(content), searched,
                 None if title is None else to_stored(title), text, locations,
-                None if searched is None else terms(searched),
+                None if searched is None else terms(searched), *map(_stored, whose),
+                None if whose[0] is None else False,
             )
         )  # fmt: skip
         self._turns.append((turn, None if searched is None else held(parts)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from pond.model._tables import SEARCHED
 from pond.model.json_text import JsonObject
-from pond.model.marks import says_again
+from pond.model.marks import is_display, says_again
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -16,10 +16,10 @@ def search_text(message: JsonObject, parts: Iterable[JsonObject]) -> str | None:
     """Return what a person or a model said in a message, its parts in order; None if there is nothing to see.
 
     What the harness put there is not searched (model-part-provenance), nor are reasoning, tool calls and results, nor a
-    repeated prompt.
+    repeated prompt, nor a row that pond wrote only for the screen.
     """
-    role = message["role"]
-    if role == "system" or role == "tool" or (role == "user" and says_again(message["options"])):
+    role, options = message["role"], message["options"]
+    if role == "system" or role == "tool" or (role == "user" and says_again(options)) or is_display(options):
         return None
     texts: list[str] = []
     for part in parts:

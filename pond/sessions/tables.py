@@ -27,6 +27,7 @@ SESSIONS = Table(
         key("id", 1),
         _text("parent_session_id"),
         _text("parent_message_id"),
+        _text("lineage_kind"),
         _text("source_agent"),
         pa.field("created_at", _TIME),
         _text("created_at_text"),
@@ -41,6 +42,7 @@ SESSIONS = Table(
         Index("source_agent", "BITMAP"),
         Index("project", "BITMAP"),
     ),
+    derived=frozenset(("lineage_kind",)),  # in a lake of an earlier pond, what the records tell
 )
 
 # The terms are made by us, for every language alike (search-language-neutral-index): the index takes them unchanged.
@@ -48,6 +50,11 @@ _WORDS = {
     "base_tokenizer": "whitespace", "lower_case": False, "stem": False, "remove_stop_words": False,
     "ascii_folding": False, "max_token_length": None, "with_position": True,
 }  # fmt: skip
+
+_DERIVED = (
+    "search_text", "title", "embedding_model", "terms", "labels", "agent", "rules", "searched", "copied_from",
+    "copied_id", "elsewhere",
+)  # fmt: skip
 
 MESSAGES = Table(
     "messages",
@@ -72,6 +79,9 @@ MESSAGES = Table(
         _text("agent"),
         pa.field("rules", pa.int32()),
         pa.field("searched", pa.bool_()),  # whether it has terms: the terms themselves are far too large to count by
+        _text("copied_from"),  # the session that the row originally comes from, if pond copied it for another client
+        _text("copied_id"),  # the message there
+        pa.field("elsewhere", pa.bool_()),  # another row of the lake shows the same: this one is kept, but not counted
     ),
     version=VERSION,
     # No index on time: at a million rows a wide range is answered faster without one.
@@ -82,11 +92,12 @@ MESSAGES = Table(
         Index("project", "BITMAP"),
         Index("agent", "BITMAP"),
         Index("searched", "BITMAP"),
+        Index("copied_from", "BITMAP"),
         Index("labels", "LABEL_LIST"),
         Index("terms", "INVERTED", _WORDS),
     ),
     retired=("search_text_inverted",),
-    derived=frozenset(("search_text", "title", "embedding_model", "terms", "labels", "agent", "rules", "searched")),
+    derived=frozenset(_DERIVED),
 )
 
 PARTS = Table(

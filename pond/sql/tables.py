@@ -12,12 +12,17 @@ from pond.substrate.table import Table
 
 JSON = ("options", "variant_data")
 
+_TYPES = {
+    "string": "text", "int64": "bigint", "int32": "integer", "bool": "boolean", "list<item: string>": "text[]",
+}  # fmt: skip
+
 # What is not described here is not shown: embeddings, search terms and payloads are large and useless in a result,
 # other columns are pond's own bookkeeping, and a new one waits until somebody describes it.
 _MEANING = {
     ("sessions", "id"): "the session",
-    ("sessions", "parent_session_id"): "the session it was spawned or forked from",
+    ("sessions", "parent_session_id"): "the session it comes from",
     ("sessions", "parent_message_id"): "the message there",
+    ("sessions", "lineage_kind"): "how: spawn (a subagent), fork or continuation",
     ("sessions", "source_agent"): "the client that recorded it",
     ("sessions", "created_at"): "when it began",
     ("sessions", "project"): "the directory it is about",
@@ -37,6 +42,9 @@ _MEANING = {
     ("messages", "options"): "everything else the client wrote about it, such as model and usage",
     ("messages", "labels"): "tool=…, file=…, failed of its turn; has=… of its own",
     ("messages", "agent"): "the kind of subagent that its session belongs to; null in all other sessions",
+    ("messages", "copied_from"): "the session it was copied from, where a session continues another client's",
+    ("messages", "copied_id"): "the message there",
+    ("messages", "elsewhere"): "true for a copy that another row shows: leave it out to count each word once",
     ("parts", "session_id"): "its session",
     ("parts", "message_id"): "its message",
     ("parts", "id"): "the part; unique within its message",
@@ -102,4 +110,4 @@ def _type(field: pa.Field) -> str:
         return "json text"
     if pa.types.is_timestamp(field.type):
         return "timestamptz"
-    return {"string": "text", "int64": "bigint", "int32": "integer", "list<item: string>": "text[]"}[str(field.type)]
+    return _TYPES[str(field.type)]

@@ -19,7 +19,8 @@ FROM sessions
 _STORED = """
 CREATE TEMP TABLE stored AS
 SELECT m.session_id, m.id, m.position, m.timestamp, m.role, m.source_agent AS client, m.project, m.agent,
-       o.session, o.parent_session_id, CASE WHEN m.search_text IS NULL THEN NULL ELSE hash(m.search_text) END AS text
+       coalesce(m.elsewhere, false) AS elsewhere, o.session, o.parent_session_id,
+       CASE WHEN m.search_text IS NULL THEN NULL ELSE hash(m.search_text) END AS text
 FROM messages m JOIN ordered o ON o.session_id = m.session_id
 """
 
@@ -39,11 +40,12 @@ WHERE child.parent_session_id IS NOT NULL
 GROUP BY child.session_id
 """
 
+# What another row shows is settled already, and says nothing about the others.
 # The same message has the same id, role and time, or the same words from the same role at the same time.
 _KNOWN = """
 CREATE TEMP TABLE known AS
 WITH keys AS (
-  SELECT *, CASE WHEN timestamp IS NOT NULL THEN hash(id, role, timestamp) END AS same,
+  SELECT *, CASE WHEN timestamp IS NOT NULL AND NOT elsewhere THEN hash(id, role, timestamp) END AS same,
          CASE WHEN timestamp IS NOT NULL AND text IS NOT NULL THEN hash(role, timestamp, text) END AS alike
   FROM stored
 ), same AS (
@@ -53,7 +55,7 @@ WITH keys AS (
 )
 SELECT k.session_id, k.id, k.position, k.timestamp, k.role, k.client, k.project, k.agent, k.text,
        coalesce(k.position < f.own, false) OR coalesce(s.first < k.session, false)
-         OR coalesce(a.first < k.session, false) AS copied
+         OR coalesce(a.first < k.session, false) OR k.elsewhere AS copied
 FROM keys k
 LEFT JOIN same s ON s.same = k.same
 LEFT JOIN alike a ON a.alike = k.alike

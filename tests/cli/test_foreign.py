@@ -13,7 +13,7 @@ from pond.portable.loss import CONTENT, KINDS
 from tests.cli.command import pond
 from tests.cli.sessions import CLAUDE_CODE, CODEX, Client, dumps, session_id
 from tests.laws.corpus import fixture_files
-from tests.laws.passage import strict_values
+from tests.laws.passage import read, strict_values
 
 ARCHIVED = adapter("codex").folder / "fixtures" / "archived"
 ROADS = [(CLAUDE_CODE, "codex"), (CODEX, "claude-code")]
@@ -25,6 +25,24 @@ def rows(path: Path) -> list[Any]:
 
 def made(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def _is_origin(row: Any) -> bool:
+    return type(row) is dict and row.get("type") == "pond_origin"
+
+
+def came_from(path: Path) -> list[str]:
+    """Return the sessions that a written file says its rows come from, the oldest first."""
+    found: list[str] = next(
+        row["payload"]["from"]["sessions"] for row in strict_values(path.read_bytes()) if _is_origin(row)
+    )
+    return found
+
+
+def own(path: Path) -> list[Any]:
+    """Return the rows of a file without those, and the members of others, that say where they come from."""
+    kept = [row for row in rows(path) if not _is_origin(row)]
+    return [{name: value for name, value in row.items() if name != "pond"} for row in kept]
 
 
 # --- where it goes, and what is said ---
@@ -40,8 +58,9 @@ def test_a_session_goes_into_the_others_layout_and_the_way_on_is_said(
     (place,) = made(tmp_path / "out")
     folder, command = ("sessions/", "codex resume") if target == "codex" else ("projects/", "claude --resume")
     assert place.startswith(folder)
-    assert session_id("layout") in place
-    assert f"`{command} {session_id('layout')}`" in done.err
+    assert session_id("layout") not in place
+    assert came_from(tmp_path / "out" / place) == [session_id("layout")]
+    assert f"`{command} {Path(place).stem[-36:]}`" in done.err
 
 
 @pytest.mark.parametrize(("source", "target"), ROADS)
@@ -169,7 +188,7 @@ def test_a_document_at_an_address_is_no_picture(tmp_path: Path) -> None:
     (tmp_path / "again.jsonl").write_bytes(b"\n".join(dumps(events)))
     assert pond("convert", tmp_path / "again.jsonl", "--to", "claude-code", "-o", f"{tmp_path}/back/").code == 0
     (back,) = (tmp_path / "back").rglob("*.jsonl")
-    assert rows(back)[0]["message"]["content"][0] == {"type": "document", "source": source, "title": "moss"}
+    assert own(back)[0]["message"]["content"][0] == {"type": "document", "source": source, "title": "moss"}
 
 
 def test_words_in_the_models_place_are_not_the_models(tmp_path: Path) -> None:
@@ -202,7 +221,7 @@ def test_json_has_the_sums_and_the_way_on(tmp_path: Path) -> None:
         {
             "client": "codex",
             "place": made(tmp_path / "out")[0],
-            "command": f"codex resume {session_id('pdf')}",
+            "command": f"codex resume {Path(made(tmp_path / 'out')[0]).stem[-36:]}",
         }
     ]
 
@@ -236,9 +255,10 @@ def test_children_come_along_with_the_file_that_is_named(tmp_path: Path) -> None
     done = pond("convert", parent, "--to", "claude-code", "-o", f"{tmp_path}/out/")
     assert done.code == 0, done.err
     mother, child = sorted(made(tmp_path / "out"), key=len)
-    assert mother.endswith(f"/{session_id('mother')}.jsonl")
-    assert f"/{session_id('mother')}/subagents/agent-" in child
-    assert {row["isSidechain"] for row in rows(tmp_path / "out" / child)} == {True}
+    assert came_from(tmp_path / "out" / mother) == [session_id("mother")]
+    assert child.startswith(f"{mother.removesuffix('.jsonl')}/subagents/agent-")
+    assert came_from(tmp_path / "out" / child) == [session_id("daughter")]
+    assert {row["isSidechain"] for row in own(tmp_path / "out" / child)} == {True}
 
 
 @pytest.mark.rule("adapter-lineage-complete-restore")
@@ -279,7 +299,7 @@ def test_a_family_too_deep_for_the_target_is_refused_whole(tmp_path: Path) -> No
     done = pond("convert", tmp_path / "in", "--to", "claude-code", "-o", f"{tmp_path}/out/")
     assert {fault.code for fault in done.errors} == {"foreign-too-deep"}, done.err
     assert done.code == 1
-    assert [Path(place).stem for place in made(tmp_path / "out")] == [session_id("other")]
+    assert [came_from(tmp_path / "out" / place) for place in made(tmp_path / "out")] == [[session_id("other")]]
     canonical = pond("convert", tmp_path / "in", "--to", "canonical")
     assert canonical.code == 0
 
@@ -411,14 +431,32 @@ def test_with_its_origin_kept_a_session_comes_back_value_equal(client: str, tmp_
     there, back = tmp_path / "there", tmp_path / "back"
     assert pond("convert", fixtures, "--to", target, "--keep-origin", "-o", there).code in (0, 1)
     pond("convert", there, "--to", client, "-o", back)
-    found = {path.name: path for path in back.rglob("*.jsonl")}
+    # Threads that lay in a file come first: the file itself counts.
+    files = sorted(back.rglob("*.jsonl"), key=lambda path: "subagents" not in path.parts)
+    found = {came_from(path)[-2]: path for path in files if path.name != "session_index.jsonl"}
+    names = {_id(path): id for id, path in found.items() if "subagents" not in path.parts}
     compared = 0
     for file in fixture_files():
-        if file.client == client and file.path.name in found:
+        if file.client == client and (path := found.get(read(file.path, client).session["id"])) is not None:
             compared += 1
-            restored = strict_values(found[file.path.name].read_bytes())
-            assert same(strict_values(file.path.read_bytes()), restored), file
+            assert _id(path) != _id(file.path) or "agent-" in path.name
+            assert same(strict_values(file.path.read_bytes()), _under(names, path)), file
     assert compared > len([f for f in fixture_files() if f.client == client]) * 0.7
+
+
+def _id(path: Path) -> str:
+    return path.stem[-36:]
+
+
+def _under(names: dict[str, str], path: Path) -> list[Any]:
+    """Return the rows that a session had before it moved: under the names that it had then."""
+    text = path.read_bytes()
+    for new, old in names.items():
+        text = text.replace(new.encode(), old.encode())
+    kept = [row for row in strict_values(text) if not _is_origin(row)]
+    return [
+        {name: value for name, value in row.items() if name != "pond"} if type(row) is dict else row for row in kept
+    ]
 
 
 def test_what_another_client_added_hangs_on_the_last_record_of_its_own(tmp_path: Path) -> None:
@@ -433,9 +471,10 @@ def test_what_another_client_added_hangs_on_the_last_record_of_its_own(tmp_path:
     done = pond("convert", tmp_path / "there", "--to", "claude-code", "-o", f"{tmp_path}/back/")
     assert done.code == 0, done.err
     (place,) = (tmp_path / "back").rglob("*.jsonl")
-    *own, new = rows(place)
-    assert same(own, rows(file))
-    last = [row["uuid"] for row in own if "uuid" in row][-1]
+    *before, new = own(place)
+    assert same([{**row, "sessionId": session_id("borrowed")} for row in before], rows(file))
+    assert {row["sessionId"] for row in (*before, new)} == {place.stem} != {session_id("borrowed")}
+    last = [row["uuid"] for row in before if "uuid" in row][-1]
     assert (new["message"]["content"], new["parentUuid"]) == ("Any news?", last)
 
 

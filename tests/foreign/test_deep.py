@@ -85,9 +85,19 @@ def test_deep_values_come_back_with_their_origin(client: str, levels: int, tmp_p
     back = convert(middle, client, tmp_path / "back")
     assert back.report.errors == 0, back.report.diagnostics
     (restored,) = back.files
-    sent, got = strict_values(file.read_bytes()), strict_values(restored.read_bytes())
+    text = restored.read_bytes().replace(restored.stem[-36:].encode(), _ID.encode())
+    sent, got = strict_values(file.read_bytes()), [_own(row) for row in strict_values(text) if not _is_origin(row)]
     assert len(sent) == len(got)
     assert all(map(same, sent, got))
+
+
+def _is_origin(row: Json) -> bool:
+    return bool(row["type"] == "pond_origin")
+
+
+def _own(row: Json) -> Json:
+    """Return a row without what pond noted in it."""
+    return {name: value for name, value in row.items() if name != "pond"}
 
 
 def _written(client: str, levels: int, folder: Path) -> Path:

@@ -100,7 +100,9 @@ def test_descendants_of_every_generation_come_once(tmp_path: Path) -> None:
 def test_descendants_are_the_children_where_there_is_one_generation(folder: Path, tmp_path: Path) -> None:
     store = lake(tmp_path / "lake", folder)
     for session_id in _ids(store):
-        assert load.descendants(store, [session_id]) == load.children(store, session_id)
+        assert load.descendants(store, [session_id]) == [
+            row for row in load.sessions(store, None) if row.get("parent_session_id") == session_id
+        ]
 
 
 def _record(id: str, payload: str) -> list[JsonObject]:

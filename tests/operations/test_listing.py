@@ -29,7 +29,8 @@ def _titled(session_id: str, id: str, title: str) -> list[JsonObject]:
 
 def _session(id: str, *minutes: int, **facts: str) -> tuple[JsonObject, list[list[JsonObject]]]:
     groups = [invented.said(id, f"m{n}", f"prompt {n} of {id}", at=minute) for n, minute in enumerate(minutes)]
-    return invented.session(id, **facts), groups
+    kind = {"lineage_kind": "spawn"} if "parent_session_id" in facts else {}
+    return invented.session(id, **kind, **facts), groups
 
 
 @pytest.fixture

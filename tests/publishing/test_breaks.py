@@ -127,6 +127,7 @@ TYPE: dict[str, tuple[dict[str, Any], dict[str, Any], str | None, str | None]] =
     "closed": (OPEN, ONE, "/additionalProperties: no longer takes other fields", None),
     "opened": (ONE, OPEN, None, "/additionalProperties: may now have other fields"),
     "needs another": (TWO, NEEDS, "/dependentRequired: `a` needs `b` now", None),
+    "a new field that needs another": (ONE, {**TWO, "dependentRequired": {"b": ["a"]}}, None, None),
     "stands alone": (NEEDS, TWO, None, "/dependentRequired: `a` may stand without `b`"),
     "a member less": (WIDER, CHOICE, "/oneOf: no longer takes `Bag`", None),
     "a member more": (CHOICE, WIDER, None, "/oneOf: may now be `Bag`"),

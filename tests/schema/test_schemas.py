@@ -82,7 +82,7 @@ def test_what_a_source_may_lack_is_optional(type_: str, field: str) -> None:
 def test_a_cut_point_needs_a_parent() -> None:
     session = CANONICAL["Session"]
     assert isinstance(session, ObjectType)
-    assert session.needs == (("parent_message_id", "parent_session_id"),)
+    assert session.needs == (("parent_message_id", "parent_session_id"), ("lineage_kind", "parent_session_id"))
 
 
 @pytest.mark.rule("model-project-non-empty")

@@ -12,7 +12,7 @@ from pond.model.json_text import decode_stored, encode
 from pond.model.marks import ID, POND, marks_of
 from pond.sessions import ledger, vectors
 from pond.sessions.archive.payloads import Payloads
-from pond.sessions.archive.select import with_children
+from pond.sessions.archive.select import may_belong, with_children
 from pond.sessions.stored_text import from_stored
 from pond.sessions.tables import MESSAGES, PARTS, SESSIONS
 from pond.sessions.writing import message_ids
@@ -25,6 +25,7 @@ Step = Callable[[int], None]
 
 _ROWS, _BYTES = 20_000, 32 << 20  # in one commit
 _AT_ONCE = 500  # ids in one query
+_FAMILY = ("id", "parent_session_id", "lineage_kind")
 
 
 @dataclass
@@ -55,9 +56,10 @@ def plan(archive: Store, lake: Store, bring_back: bool) -> MergePlan:
 def _with_children(archive: Store, erased: Iterable[str]) -> set[str]:
     """Return the erased sessions with their children in the archive: erasing did not know about those children."""
     children: dict[str, list[str]] = {}
-    for batch in read.batches(archive, SESSIONS, ["id", "parent_session_id"]):
-        for id, parent in zip(batch["id"].to_pylist(), batch["parent_session_id"].to_pylist(), strict=True):
-            children.setdefault(parent, []).append(id)
+    for batch in read.batches(archive, SESSIONS, _FAMILY):
+        for id, parent, kind in zip(*(batch[name].to_pylist() for name in _FAMILY), strict=True):
+            if may_belong(kind):
+                children.setdefault(parent, []).append(id)
     return with_children(erased, children)
 
 

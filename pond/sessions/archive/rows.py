@@ -31,7 +31,7 @@ _NEVER_EMPTY = {
         "session_id", "message_id", "id", "position", "ordinal", "type", "provenance", "variant_data", "options",
     ),
 }  # fmt: skip
-_IDS = ("id", "parent_session_id", "parent_message_id", "source_agent", "project")
+_IDS = ("id", "parent_session_id", "parent_message_id", "lineage_kind", "source_agent", "project")
 _UNREAD = ("ingested_at", "data")  # not converted to Python values; payloads are read separately
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from pond.model.lineage import SPAWN
 from pond.sessions.stored_text import to_stored
 from pond.substrate.snapshot import Snapshot
 
-_COLUMNS = ("id", "parent_session_id", "source_agent", "project")
+_COLUMNS = ("id", "parent_session_id", "lineage_kind", "source_agent", "project")
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,16 @@ class Selection:
 
 
 def selected(sessions: Snapshot, selection: Selection, without: Collection[str]) -> set[str]:
-    """Return the ids, as stored, of the matching sessions and of their children at any depth."""
+    """Return the ids, as stored, of the matching sessions and of those that they spawned, at any depth."""
     chosen: set[str] = set()
     children: dict[str, list[str]] = {}
     wanted = set(map(to_stored, selection.sessions))
     for batch in sessions.described():
         times = batch["created_at"].cast(pa.int64()).to_pylist()
-        for id, parent, client, project, time in zip(*(batch[n].to_pylist() for n in _COLUMNS), times, strict=True):
-            children.setdefault(parent, []).append(id)
+        columns = (batch[name].to_pylist() for name in _COLUMNS)
+        for id, parent, kind, client, project, time in zip(*columns, times, strict=True):
+            if may_belong(kind):
+                children.setdefault(parent, []).append(id)
             if (
                 (not wanted or id in wanted)
                 and selection.client in (None, client)
@@ -51,6 +54,11 @@ def _in_time(time: int | None, selection: Selection) -> bool:
     if time is None:
         return selection.since is None and selection.until is None
     return (selection.since is None or time >= selection.since) and (selection.until is None or time < selection.until)
+
+
+def may_belong(kind: str | None) -> bool:
+    """Tell whether a session of this kind goes where its parent goes; one of an unknown kind does."""
+    return kind in (None, SPAWN)
 
 
 def _is_within(project: str, folder: str) -> bool:

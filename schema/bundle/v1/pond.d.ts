@@ -61,10 +61,17 @@ export interface PondMarks {
   path?: string;
   /** The id that the client gave, where pond had to give another: two sessions, or two different records, had the same. */
   id?: string;
+  /** Only on a Session that pond wrote for another client: the client and the session that it continues (`client`, `session`), the last message copied (`cut`), and all sessions that its copied rows come from, the oldest first (`sessions`). */
+  moved?: { readonly [key: string]: JsonValue };
+  /** The name that a tool has in the client's own record of a call. The call was copied from a client that calls the tool otherwise, and the Part has that name. */
+  named?: string;
   /** Only on a Message that pond wrote itself: how many records of the session's log stand before it. It is no record of the client's, and native restore leaves it out. */
   after?: number;
   [key: string]: unknown;
 }
+
+/** How a session comes from its parent. Only a spawned session belongs to its parent: it is listed, restored and erased with it. */
+export type LineageKind = "spawn" | "fork" | "continuation";
 
 /** Which fact of the source gave a Session its project. */
 export type ProjectOrigin = "record" | "copied" | "path" | "directory" | "argument";
@@ -75,10 +82,12 @@ export interface Session {
   kind: "session";
   /** Identifies the session among all sessions. */
   id: SessionId;
-  /** The session that spawned this one, or that it was forked from. The parent need not be known. */
+  /** The session that this one comes from; `lineage_kind` says how. The parent need not be known. */
   parent_session_id?: SessionId;
-  /** The last Message of the parent that a fork shares. Only a fork with a cut-point has it, and only beside `parent_session_id`. */
+  /** The last Message of the parent that this session shares or copied. Only a fork or a continuation with a cut-point has it, and only beside `parent_session_id`. */
   parent_message_id?: MessageId;
+  /** How the session comes from its parent; only beside `parent_session_id`. Where it is absent, the client's records decide, and a session that no client of pond's recorded counts as spawned. */
+  lineage_kind?: LineageKind;
   /** Brand of the client that recorded the session, such as `claude-code`. It decides whether a restore is native. */
   source_agent: string;
   /** When the session began, as the source recorded it. Absent only where no record of the source has a readable time. */
@@ -539,6 +548,8 @@ export interface SessionHits {
   created_at?: Timestamp;
   /** The session it comes from, where there is one. */
   parent_session_id?: SessionId;
+  /** How it comes from that session, where that is known. */
+  lineage_kind?: LineageKind;
   /** What the client calls it, else how its first prompt begins. */
   title?: string;
   /** How many of its messages matched, shown or not. A message that is there for its neighbours alone is not counted. */
@@ -742,8 +753,10 @@ export interface SessionSummary {
   id: SessionId;
   /** The shortest beginning of the id, of eight characters or more, that no other session of the lake shares. Present in lists only. */
   prefix?: string;
-  /** The session it was spawned or forked from, where there is one. */
+  /** The session it comes from, where there is one. */
   parent_session_id?: SessionId;
+  /** How it comes from that session, where that is known. */
+  lineage_kind?: LineageKind;
   /** The client that recorded it. */
   source_agent: string;
   /** The project it belongs to. */
@@ -774,9 +787,9 @@ export interface ListRequest {
   since?: Timestamp;
   /** Only sessions that were not active then or later. */
   until?: Timestamp;
-  /** Only the children of this session. */
+  /** Only the sessions that this one spawned. */
   parent_session_id?: SessionId;
-  /** True lists children too, each for itself. Without it a session stands for its children. */
+  /** True lists spawned sessions too, each for itself. Without it a session stands for those that it spawned. Forks and continuations are always listed. */
   children?: boolean;
   /** How many sessions to return at most; 20 where the request does not say. */
   limit?: number;
