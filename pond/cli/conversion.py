@@ -8,7 +8,8 @@ from typing import Annotated, Any, BinaryIO
 
 import typer
 
-from pond.cli.losses import show_losses, show_moved, show_resumes, write_losses
+from pond.cli.continuing import show_resumes
+from pond.cli.losses import show_losses, show_moved, write_losses
 from pond.cli.show import print_json, show_faults, summary
 from pond.cli.terminal import json_out
 from pond.codec.output import failed
@@ -28,6 +29,10 @@ LossReport = Annotated[
     str | None,
     typer.Option("--loss-report", metavar="FILE", help="Name every value another client cannot hold (JSONL)."),
 ]
+Note = Annotated[
+    bool,
+    typer.Option("--note/--no-note", help="Say in a session that goes to another client where it comes from."),
+]
 OnLoss = Annotated[
     str,
     typer.Option("--on-loss", metavar="warn|raise|ignore", help="What to do when conversation would be lost."),
@@ -36,10 +41,10 @@ OnLoss = Annotated[
 
 def order_of(
     to: str, on_loss: str, keep_origin: bool, map_path: list[str] | None, client: str | None = None,
-    project: str | None = None,
+    project: str | None = None, note: bool = True,
 ) -> ConversionRequest:  # fmt: skip
     """Return what is asked of every session."""
-    return ConversionRequest(to, client, project, on_loss, keep_origin, _directories(map_path or []))
+    return ConversionRequest(to, client, project, on_loss, keep_origin, _directories(map_path or []), note)
 
 
 def _directories(pairs: list[str]) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,7 @@ from pond.cli.config import Lake
 from pond.cli.reading import clock
 from pond.cli.show import print_json
 from pond.cli.terminal import fitted, say, width
-from pond.codec.registry import clients
+from pond.codec.registry import client_named, clients
 from pond.config.load import load
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.visible import in_line
@@ -66,7 +66,7 @@ def run(
         request["since"] = from_micros(instant(since, now))
     if until is not None:
         request["until"] = from_micros(instant(until, now))
-    if client is not None:
+    if (client := client_named(client)) is not None:
         request["source_agent"] = client
     if project is not None:
         request["project"] = place(project)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, TextIO
 
+from pond.cli.continuing import as_told
 from pond.cli.hints import helped
 from pond.cli.terminal import StatusLine, warn
 from pond.codec.report import Report
@@ -67,7 +68,7 @@ def summary(report: Report) -> dict[str, Any]:
         "drift": dict(sorted(report.drift.items())),
         "moved": report.moved,
         "losses": dict(sorted(report.loss_counts().items())),
-        "resume": [{"client": r.client, "place": r.location, "command": r.command} for r in report.resumes],
+        "resume": [as_told(each) for each in report.resumes],
     }
 
 

@@ -13,9 +13,9 @@ from pond.codec.lineage import member
 from pond.codec.reader import SessionReading, Taker
 from pond.codec.registry import Adapter, adapter
 from pond.codec.relatives import lowering_of, opening, outline_of
-from pond.codec.report import Report, ResumeAdvice
+from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
-from pond.codec.session import SessionStream, Written
+from pond.codec.session import SessionOrigin, SessionStream, Written
 from pond.codec.writer import SessionWriter, SideFile
 from pond.diagnostics.diagnostic import Diagnostic, SourceFault
 from pond.diagnostics.span import Span
@@ -23,9 +23,12 @@ from pond.model.json_text import JsonObject, encode_line
 from pond.portable import origin
 from pond.portable.conversation import Heading
 from pond.portable.foreign import Foreign, Thread, heading_of, row_of
+from pond.portable.inserted import came_from
+from pond.portable.lift import SideText
 from pond.portable.loss import CONTENT, KINDS, Losses
 from pond.portable.lowering import Group
 from pond.portable.outline import Outline
+from pond.portable.shown import is_display
 from pond.portable.sound import sound, sound_session
 
 
@@ -54,8 +57,11 @@ def retarget(session: SessionStream, request: ConversionRequest, report: Report,
         return _brought_back(session, own, chain(first, groups), module, losses)
     before = _beginning(session, start.base, losses, (row["id"],)) if start.base is not None else iter(())
     heading = heading_of(row, start)
+    if request.note and not heading.spawned:
+        heading = replace(heading, note=came_from(heading.source_agent, heading.source_id))
     way = Foreign(
-        heading, row, outline, module.LOWERING, losses, asked.recall, asked.reached, request.keep_origin
+        heading, row, outline, module.LOWERING, losses, asked.recall, asked.reached, request.keep_origin,
+        _texts_beside(asked),
     )  # fmt: skip
     if row["options"].get("source"):
         losses.count("side-file", "values of files beside the session")
@@ -82,16 +88,15 @@ class _Leaving:
     report: Report
     name: str
 
+    @property
+    def spawned(self) -> bool:
+        return self.heading.spawned
+
     def end(self) -> Written:
-        lowering, heading = self.module.LOWERING, self.heading
         if not self.way.begun:
             what = f"session `{self.losses.session}` holds no conversation; nothing was written for it"
             raise SourceFault(Diagnostic("foreign-empty", what, Span(self.name, 1)))
         refuse_losses(self.losses, self.request, self.name)
-        if not heading.spawned:
-            self.report.resumes.append(
-                ResumeAdvice(self.request.to, lowering.home, self.location, lowering.resume(heading))
-            )
         return Written([self._child(thread) for thread in self.way.threads()], self.way.last_time)
 
     def _child(self, thread: Thread) -> SideFile:
@@ -111,6 +116,8 @@ def _passed_by(outline: Outline, module: ModuleType, losses: Losses, reading: Se
     def take(record: JsonObject, _: bytes) -> bool:
         if record.get("type") == origin.KIND or not fits(record, module):
             return False
+        if is_display(record):
+            return True
         if notices(record):
             own = record.get(id_field)
             if not (own and is_new(own) and overhears(record, own)):
@@ -119,6 +126,19 @@ def _passed_by(outline: Outline, module: ModuleType, losses: Losses, reading: Se
         return True
 
     return take
+
+
+def _texts_beside(asked: SessionOrigin) -> SideText:
+    """Return who gives the text of a file beside the session; bytes that are no text are none."""
+
+    def text(name: str) -> str | None:
+        data = asked.beside(name)
+        try:
+            return data.decode("utf-8") if data is not None else None
+        except UnicodeDecodeError:
+            return None
+
+    return text
 
 
 _OPENING = 2  # records of a file that may begin a session that rides along

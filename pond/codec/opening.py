@@ -99,6 +99,9 @@ class ClientOrigin(SessionOrigin):
             with FoundSource(there, str(there)).open() as opened:
                 yield from open_input(opened, ConversionRequest(CANONICAL, owner.client), Report()).sessions
 
+    def beside(self, name: str) -> bytes | None:
+        return self._reader.file_beside(name)
+
     def checkpoint(self) -> Checkpoint | None:
         from pond.codec.resume import checkpoint_of  # a quick start: only a lake goes on where it stopped
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 from pond._locate import adapters_dir
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
@@ -62,8 +62,7 @@ class Adapter:
 
     def declared(self) -> dict[str, Any]:
         """Return what the adapter says about itself: versions verified, known limits."""
-        with open(self.folder / "client.toml", "rb") as file:
-            return tomllib.load(file)
+        return _declared(self.folder)
 
 
 @cache
@@ -73,14 +72,41 @@ def clients() -> tuple[str, ...]:
     return tuple(sorted(folder.name.replace("_", "-") for folder in folders))
 
 
+@overload
+def client_named(name: str) -> str: ...
+
+
+@overload
+def client_named(name: str | None) -> str | None: ...
+
+
+def client_named(name: str | None) -> str | None:
+    """Return the client that a name means: people call some of them by a shorter one. Any other text stays as it is."""
+    return name if name is None or name in clients() or name == CANONICAL else _called(name)
+
+
+@cache
+def _called(name: str) -> str:
+    return next((client for client in clients() if name in _declared(_folder_of(client)).get("aliases", ())), name)
+
+
 @cache
 def adapter(client: str) -> Adapter:
     """Return the adapter of a client; raise UsageError where there is none."""
-    folder = adapters_dir() / client.replace("-", "_")
+    client = client_named(client)
     if client not in clients():
         known = ", ".join([*clients(), CANONICAL])
         raise UsageError(Diagnostic("usage", f"unknown client `{client}`", help=f"known: {known}"))
-    return Adapter(client, folder, _compiled(folder))
+    return Adapter(client, _folder_of(client), _compiled(_folder_of(client)))
+
+
+def _folder_of(client: str) -> Path:
+    return adapters_dir() / client.replace("-", "_")
+
+
+def _declared(folder: Path) -> dict[str, Any]:
+    with open(folder / "client.toml", "rb") as file:
+        return tomllib.load(file)
 
 
 @cache

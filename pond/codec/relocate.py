@@ -87,6 +87,9 @@ class _Relocated(SessionOrigin):
     def others(self, session_id: str) -> Iterator[SessionStream]:
         return self._others(session_id)
 
+    def beside(self, name: str) -> bytes | None:
+        return self._origin.beside(name)
+
     def moved(self, location: str) -> str:
         return self._moved(location)
 

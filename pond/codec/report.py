@@ -11,21 +11,12 @@ from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.span import Span
 
 if TYPE_CHECKING:  # most conversions lose nothing
+    from pond.codec.continuing import ResumeAdvice
     from pond.codec.lineage import FamilyMember
     from pond.portable.loss import Losses
 
 # A broken file can have a fault on every line; each kind is shown this often per file and counted beyond.
 MOST_SHOWN = 20
-
-
-@dataclass(frozen=True, slots=True)
-class ResumeAdvice:
-    """How to go on with a session in another client: where its file belongs, and with which command."""
-
-    client: str
-    home: str
-    location: str
-    command: str
 
 
 @dataclass(slots=True)
@@ -39,7 +30,7 @@ class Report:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     drift: Drift = field(default_factory=Drift)
     losses: list[Losses] = field(default_factory=list)  # one for each session that went to another client
-    resumes: list[ResumeAdvice] = field(default_factory=list)  # how to go on with each
+    resumes: list[ResumeAdvice] = field(default_factory=list)  # how to continue with each
     moved: int = 0  # values in which a path got another name
     members: list[FamilyMember] = field(default_factory=list)  # sessions that go to another client, with their families
     cut_off: tuple[str, str, int] | None = None  # code, file and line of a last line that has no line feed and no value

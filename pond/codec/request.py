@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pond.codec.registry import client_named
+
 
 @dataclass(frozen=True, slots=True)
 class ConversionRequest:
@@ -15,3 +17,8 @@ class ConversionRequest:
     on_loss: str = "warn"
     keep_origin: bool = False
     paths: tuple[tuple[str, str], ...] = ()  # directories, and what they are to be called
+    note: bool = True  # say in the session where it comes from
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "to", client_named(self.to))
+        object.__setattr__(self, "client", client_named(self.client))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pond.codec.writer import SideFile
 from pond.model.json_text import JsonObject
 
 if TYPE_CHECKING:  # most conversions need neither
+    from pond.codec.continuing import ResumeAdvice
     from pond.codec.lineage import FamilyMember
     from pond.codec.reader import SessionReading
     from pond.codec.resume import Checkpoint
@@ -40,6 +41,10 @@ class SessionOrigin(ABC):
         """Yield the session with this id of the same store, where it is there."""
         return iter(())
 
+    def beside(self, name: str) -> bytes | None:
+        """Return what a file beside the session holds, as the mapping names it; None where it is not there."""
+        return None
+
     def checkpoint(self) -> Checkpoint | None:
         """Return where a later reading can go on, when all groups are read; None where it has to begin anew."""
         return None
@@ -51,6 +56,10 @@ class SessionOrigin(ABC):
 
 class Leaving(Protocol):
     """A session that leaves its client: knows what there is to say and to write when its records are written."""
+
+    @property
+    def spawned(self) -> bool:
+        """Tell whether it is a subagent's."""
 
     def end(self) -> Written:
         """Return what belongs beside the session; raise SourceFault where it cannot be written as it is wanted."""
@@ -71,6 +80,10 @@ class SessionStream:
         """Tell whether the session is on its way to another client than its own."""
         return self.leaving is not None
 
+    def going_on(self, groups: Groups) -> SessionStream:
+        """Return the session with other groups: those that are left of its own, or the same again."""
+        return replace(self, groups=groups)
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -78,3 +91,4 @@ class Written:
 
     beside: list[SideFile]  # files that belong beside it
     time: str = ""  # of the last message, where the file is to be dated so
+    resume: ResumeAdvice | None = None  # how to continue with it, where it stands by itself

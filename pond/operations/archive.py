@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pond.codec.registry import client_named
 from pond.diagnostics.progress import Progress, Watch, unwatched
 from pond.operations.service import Service
 
@@ -45,7 +46,7 @@ def export(service: Service, request: ExportRequest, watch: Watch = unwatched) -
     from pond.lake import export as lake
     from pond.sessions.archive.select import Selection
 
-    selection = Selection(request.sessions, request.project, request.client, request.since)
+    selection = Selection(request.sessions, request.project, client_named(request.client), request.since)
     return lake.export(service.writing(request.namespace), request.path, selection, _shown("exporting", watch))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
+from pond.codec.registry import client_named
 from pond.operations.service import Service
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ def list_sessions(service: Service, request: ListRequest) -> ListResponse:
     from pond.lake.listing import LIMIT, ListingFilter, recent
 
     wanted = ListingFilter(
-        client=request.get("source_agent"),
+        client=client_named(request.get("source_agent")),
         project=request.get("project"),
         since=_micros(request.get("since")),
         until=_micros(request.get("until")),

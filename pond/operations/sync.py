@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pond.codec.registry import clients
+from pond.codec.registry import client_named, clients
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.progress import Progress, Watch, unwatched
 from pond.embed.faults import EmbedError
@@ -81,7 +81,7 @@ def sync(service: Service, request: SyncRequest, watch: Watch = unwatched) -> Sy
 def inputs(service: Service) -> list[tuple[str, str | None]]:
     """Return what is synced: the stores that the clients of this machine keep, and the paths configured beside them."""
     settings = service.settings.sync
-    wanted = settings.clients if settings.clients is not None else clients()
+    wanted = tuple(map(client_named, settings.clients)) if settings.clients is not None else clients()
     for name in wanted:
         if name not in clients():
             help = f"known: {', '.join(clients())}"

@@ -11,7 +11,7 @@ from pond.model.json_text import JsonObject
 from pond.model.marks import PATH, POND, REPEAT_OF, marks_of
 from pond.portable import origin
 from pond.portable.conversation import Heading, Item, Title
-from pond.portable.lift import EPOCH, Lift
+from pond.portable.lift import EPOCH, Lift, SideText, nothing_beside
 from pond.portable.loss import Losses
 from pond.portable.lowering import Group, Lowering, as_uuid
 from pond.portable.outline import Outline, Recall
@@ -68,14 +68,14 @@ class Foreign:
 
     def __init__(
         self, heading: Heading, session: JsonObject, outline: Outline, lowering: type[Lowering], losses: Losses,
-        recall: Recall, reached: Reached, keep_origin: bool = False,
+        recall: Recall, reached: Reached, keep_origin: bool = False, beside: SideText = nothing_beside,
     ) -> None:  # fmt: skip
         self._outline, self._losses, self._lowering = outline, losses, lowering
         self._reached = reached
         self._session, self._recall = session, recall
         self._keep_origin = keep_origin
         self._main = self._road(heading)
-        self._lift = Lift(session, outline, losses, recall, self._main.pairing)
+        self._lift = Lift(session, outline, losses, recall, self._main.pairing, beside)
         self._threads: dict[str, _Road] = {}
         self.last_time = ""
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 from collections.abc import Iterator
 
 from pond.codec.placing import seconds
+from pond.codec.reader import BESIDE
 from pond.codec.relatives import opening
 from pond.codec.report import Report
 from pond.codec.session import SessionOrigin, SessionStream
@@ -14,6 +17,9 @@ from pond.model.json_text import JsonObject
 from pond.model.notices import is_notice
 from pond.model.session_row import is_session
 from pond.sessions import load
+from pond.sessions.stored_text import from_stored
+from pond.sessions.tables import MESSAGES
+from pond.substrate import predicate, read
 from pond.substrate.store import Store
 
 
@@ -67,10 +73,21 @@ class _LakeOrigin(SessionOrigin):
     checked = False  # canonical text of anybody may have been stored: nothing is taken for granted
 
     def __init__(self, store: Store, session_id: str) -> None:
-        self._store, self._earlier = store, load.EarlierRecords(store, session_id)
+        self._store, self._session_id = store, session_id
+        self._earlier = load.EarlierRecords(store, session_id)
 
     def recall(self, message_id: str) -> list[JsonObject]:
         return self._earlier(message_id)
+
+    def beside(self, name: str) -> bytes | None:
+        here = predicate.equals("session_id", load.stored_id(self._session_id))
+        called = predicate.begins_with("id", load.stored_id(f"{BESIDE}/{name}/"))
+        found = read.rows(self._store, MESSAGES, ["id"], predicate.all_of(here, called))["id"].to_pylist()
+        for id in sorted(found):
+            for part in self._earlier(from_stored(id))[1:]:
+                with contextlib.suppress(KeyError, TypeError, ValueError):  # canonical text of anybody
+                    return base64.b64decode(part["data"], validate=True)
+        return None
 
     def others(self, session_id: str) -> Iterator[SessionStream]:
         found = load.session(self._store, session_id)

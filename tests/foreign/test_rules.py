@@ -18,7 +18,7 @@ Spoil = Callable[[list[Any]], object]
 
 @cache
 def _made(target: str) -> tuple[Path, list[Any]]:
-    with converted([*hostile.healthy(), *hostile.asked("More?", "more")], target) as made:
+    with converted([*hostile.healthy(), *hostile.asked("More?", "more")], target, note=False) as made:
         ((file, rows),) = made.rows()
         return file, rows
 
