@@ -17,6 +17,7 @@ from pond.portable.outline import of
 from pond.portable.shown import DISPLAY, renamed
 
 from .compiled import Block, Kind
+from .outline import ClaudeCodeOutline
 from .tools import shown_name
 
 _IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
@@ -39,6 +40,7 @@ class ClaudeCodeLowering(Lowering):
         self._tip: str | None = None  # the last record of the chain
         self._starts: list[str | None] = []  # what the chain hung on when each live turn began
         self._answer = ""  # message.id of the answer being written
+        self._title = ""  # what the client's own records call the session
         self._off = False  # the chain goes on from before the last record
         self._own = heading.id + "\0"  # what the names of its records begin with
         child = heading.spawned and heading.parent is not None
@@ -169,6 +171,8 @@ class ClaudeCodeLowering(Lowering):
         return uuid_of(f"{self._own}{role}\0{item.id}\0{parts[0]['id']}")
 
     def title(self, item: Title) -> list[Group]:
+        if item.text == self._title:
+            return []  # so it is called already
         source = {"type": "custom-title", "customTitle": item.text}
         return [[_carrier(item.id, item.time, {"source": source, POND: _CARRY})]]
 
@@ -183,7 +187,10 @@ class ClaudeCodeLowering(Lowering):
 
     def follow(self, events: Group) -> None:
         residue = of(events[0]["options"], "source")
-        if type(residue) is dict and "parentUuid" in residue and residue.get("isSidechain") is not True:
+        if type(residue) is not dict:
+            return
+        self._title = ClaudeCodeOutline.title_of(residue) or self._title
+        if "parentUuid" in residue and residue.get("isSidechain") is not True:
             self._tip = events[0]["id"].partition("~")[0]
 
     def number(self, group: Group) -> None:

@@ -20,6 +20,7 @@ from pond.portable.shown import DISPLAY
 from .called import called
 from .compiled import Block, Kind
 from .listed import FILE as LIST
+from .outline import CodexOutline
 
 _HALF = re.compile("[\ud800-\udfff]")
 # Marks are read and never written to: one object for all rows of a label.
@@ -49,6 +50,7 @@ class CodexLowering(Lowering):
         self._custom: set[str] = set()  # open calls whose arguments are plain text
         self._called: dict[str, JsonObject] = {}  # open calls, for the screen
         self._title: Title | None = None
+        self._named = ""  # what the client's own list calls the session
 
     @staticmethod
     def path_of(heading: Heading) -> str:
@@ -187,7 +189,7 @@ class CodexLowering(Lowering):
     def close(self) -> list[Group]:
         """Return the line that names the session in the client's list: no row of a rollout does."""
         title = self._title
-        if title is None or self.heading.spawned:
+        if title is None or title.text == self._named or self.heading.spawned:
             return []
         source = {"id": self.heading.id, "thread_name": _whole(title.text), "updated_at": title.time}
         row = _row(LISTED, title.time, source)
@@ -198,6 +200,9 @@ class CodexLowering(Lowering):
         return [_row(CARRIED, time, {"type": origin.KIND, "payload": payload})]
 
     def follow(self, events: Group) -> None:
+        source = of(events[0]["options"], "source")
+        if type(source) is dict and (named := CodexOutline.title_of(source)) is not None:
+            self._named = named
         ordinal = of(events[0]["options"], "source", "ordinal")
         if type(ordinal) is int:
             self._ordinal = ordinal

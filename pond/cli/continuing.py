@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pond.cli.terminal import warn
-from pond.codec.continuing import ResumeAdvice, declared_home, home_of, place_in_home
+from pond.codec.continuing import ResumeAdvice, declared_home, home_of, place_in_home, resumable
 from pond.codec.registry import adapter
 from pond.codec.report import Report
 from pond.diagnostics.visible import one_line_of
@@ -31,9 +31,10 @@ def as_told(advice: ResumeAdvice) -> dict[str, Any]:
 
 def show_resumes(report: Report, output: str | None) -> None:
     """Say how to continue with the first sessions that were written."""
-    if not report.resumes:
+    resumes = resumable(report.resumes)
+    shown = resumes[:_MOST]
+    if not shown:
         return
-    shown = report.resumes[:_MOST]
     steps = list(dict.fromkeys(step for advice in shown for step in _steps(advice, output)))
     starts = [_start(advice) for advice in shown]
     if len(shown) == 1 and not steps:
@@ -44,8 +45,8 @@ def show_resumes(report: Report, output: str | None) -> None:
             warn(one_line_of(f"  {line}"))
     for directory in dict.fromkeys(advice.directory for advice in shown if not os.path.isdir(advice.directory)):
         warn(one_line_of(f"pond: {directory} is not on this machine; --map-path OLD=NEW writes for another directory"))
-    if len(report.resumes) > _MOST:
-        warn(f"pond: and {len(report.resumes) - _MOST} more sessions (--json has all)")
+    if len(resumes) > _MOST:
+        warn(f"pond: and {len(resumes) - _MOST} more sessions (--json has all)")
 
 
 def _start(advice: ResumeAdvice) -> str:

@@ -7,6 +7,7 @@ from typing import Any, TextIO
 from pond.cli.continuing import as_told
 from pond.cli.hints import helped
 from pond.cli.terminal import StatusLine, warn
+from pond.codec.continuing import resumable
 from pond.codec.report import Report
 from pond.diagnostics.diagnostic import PondError, UsageError
 from pond.diagnostics.progress import Progress, Watch
@@ -68,7 +69,7 @@ def summary(report: Report) -> dict[str, Any]:
         "drift": dict(sorted(report.drift.items())),
         "moved": report.moved,
         "losses": dict(sorted(report.loss_counts().items())),
-        "resume": [as_told(each) for each in report.resumes],
+        "resume": [as_told(each) for each in resumable(report.resumes)],
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -44,6 +44,11 @@ def advice(session: SessionStream, written: Written) -> ResumeAdvice:
         row["source_agent"], own_id(row), row["project"], row.get("created_at") or "",
         location if type(location) is str else "", line,
     )  # fmt: skip
+
+
+def resumable(advice: Sequence[ResumeAdvice]) -> list[ResumeAdvice]:
+    """Return the advice on sessions of clients that say how they are started."""
+    return [each for each in advice if "resume" in _store(each.client)]
 
 
 def can_continue(session: SessionStream) -> tuple[bool, SessionStream]:
@@ -91,5 +96,5 @@ def place_in_home(advice: ResumeAdvice) -> str:
 
 
 def _store(client: str) -> JsonObject:
-    found: JsonObject = adapter(client).declared()["store"]
+    found: JsonObject = adapter(client).declared().get("store", {})
     return found

@@ -105,8 +105,8 @@ def _folder_of(client: str) -> Path:
 
 
 def _declared(folder: Path) -> dict[str, Any]:
-    with open(folder / "client.toml", "rb") as file:
-        return tomllib.load(file)
+    path = folder / "client.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 @cache

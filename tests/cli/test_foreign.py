@@ -41,7 +41,7 @@ def test_a_session_goes_into_the_others_layout_and_the_way_on_is_said(
     folder, command = ("sessions/", "codex resume") if target == "codex" else ("projects/", "claude --resume")
     assert place.startswith(folder)
     assert session_id("layout") in place
-    assert f"`{command} {session_id('layout')}`" in done.err
+    assert f"\n  {command} {session_id('layout')}\n" in done.err
 
 
 @pytest.mark.parametrize(("source", "target"), ROADS)
@@ -169,7 +169,7 @@ def test_a_document_at_an_address_is_no_picture(tmp_path: Path) -> None:
     (tmp_path / "again.jsonl").write_bytes(b"\n".join(dumps(events)))
     assert pond("convert", tmp_path / "again.jsonl", "--to", "claude-code", "-o", f"{tmp_path}/back/").code == 0
     (back,) = (tmp_path / "back").rglob("*.jsonl")
-    assert rows(back)[0]["message"]["content"][0] == {"type": "document", "source": source, "title": "moss"}
+    assert rows(back)[1]["message"]["content"][0] == {"type": "document", "source": source, "title": "moss"}
 
 
 def test_words_in_the_models_place_are_not_the_models(tmp_path: Path) -> None:
@@ -201,7 +201,9 @@ def test_json_has_the_sums_and_the_way_on(tmp_path: Path) -> None:
     assert told["resume"] == [
         {
             "client": "codex",
+            "session": session_id("pdf"),
             "place": made(tmp_path / "out")[0],
+            "directory": "/home/mira",
             "command": f"codex resume {session_id('pdf')}",
         }
     ]
