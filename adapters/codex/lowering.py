@@ -22,6 +22,7 @@ from .compiled import Block, Kind
 from .listed import FILE as LIST
 from .outline import CodexOutline
 
+_PROVIDER = "openai"  # what the client is set up for where its settings name none
 _HALF = re.compile("[\ud800-\udfff]")
 # Marks are read and never written to: one object for all rows of a label.
 _CARRY: JsonObject = {AS: CARRIED}
@@ -61,6 +62,7 @@ class CodexLowering(Lowering):
     def open(self, branch: str | None) -> list[Group]:
         heading = self.heading
         payload: JsonObject = {"timestamp": heading.created_at, "originator": WRITER, "cli_version": "0.0.0"}
+        payload["model_provider"] = _whole(heading.provider) or _PROVIDER
         if heading.parent and heading.spawned:
             payload["source"] = {"subagent": {"thread_spawn": {"parent_thread_id": heading.parent, "depth": 1}}}
             payload |= {"parent_thread_id": heading.parent, "thread_source": "subagent"}

@@ -1,5 +1,6 @@
 """What `convert` and `restore` have in common at the prompt: how a target is asked for, and what is said afterwards."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from pond.cli.continuing import show_resumes
 from pond.cli.losses import show_losses, show_moved, write_losses
 from pond.cli.show import print_json, show_faults, summary
 from pond.cli.terminal import json_out
+from pond.codec.continuing import provider_of
 from pond.codec.output import failed
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
@@ -41,10 +43,11 @@ OnLoss = Annotated[
 
 def order_of(
     to: str, on_loss: str, keep_origin: bool, map_path: list[str] | None, client: str | None = None,
-    project: str | None = None, note: bool = True,
+    project: str | None = None, note: bool = True, output: str | None = None,
 ) -> ConversionRequest:  # fmt: skip
     """Return what is asked of every session."""
-    return ConversionRequest(to, client, project, on_loss, keep_origin, _directories(map_path or []), note)
+    provider = provider_of(to, os.environ, output)
+    return ConversionRequest(to, client, project, on_loss, keep_origin, _directories(map_path or []), note, provider)
 
 
 def _directories(pairs: list[str]) -> tuple[tuple[str, str], ...]:

@@ -40,7 +40,7 @@ def run(
     on_loss: OnLoss = "warn",
     note: Note = True,
 ) -> int:
-    order = order_of(to, on_loss, keep_origin, map_path, client, project, note)
+    order = order_of(to, on_loss, keep_origin, map_path, client, project, note, output)
     request = ConvertRequest(inputs, order, output, jobs)
     with Watching() as watch, answering() as out:
         done = convert(request, out, watch)

@@ -46,7 +46,7 @@ def run(
     on_loss: OnLoss = "warn",
     note: Note = True,
 ) -> int:
-    order = order_of(OWN if to is None else to, on_loss, keep_origin, map_path, note=note)
+    order = order_of(OWN if to is None else to, on_loss, keep_origin, map_path, note=note, output=output)
     check(order, OWN)
     if output is None and order.to != CANONICAL:
         raise _refusal("a client's sessions are files and need a directory", "name it with -o DIR")

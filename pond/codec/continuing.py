@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from pond.codec.facts import own_id
-from pond.codec.registry import adapter
+from pond.codec.registry import adapter, client_named, clients
 from pond.codec.session import SessionStream, Written
 from pond.model.json_text import JsonObject
 from pond.model.marks import PATH, marks_of
@@ -75,6 +76,28 @@ def declared_home(client: str, environ: Mapping[str, str]) -> str | None:
     """Return the client's directory as people write it; None where a variable has moved it."""
     store = _store(client)
     return None if environ.get(store["variable"]) else str(store["home"])
+
+
+def provider_of(client: str, environ: Mapping[str, str], output: str | None) -> str:
+    """Return the provider that a client is set up for, in the home written into or its own; empty where none is named.
+
+    A client that is started with a profile by itself takes the provider from there.
+    """
+    client = client_named(client)
+    if client not in clients() or (asked := _store(client).get("provider")) is None:
+        return ""
+    homes = [Path(output)] if output is not None else []
+    for home in (*homes, home_of(client, environ)):
+        try:
+            settings = tomllib.loads((home / asked["settings"]).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        profiles = settings.get(asked["profiles"])
+        profile = profiles.get(settings.get("profile")) if type(profiles) is dict else None
+        own = profile.get(asked["key"]) if type(profile) is dict else None
+        found = own if type(own) is str else settings.get(asked["key"])
+        return found if type(found) is str else ""
+    return ""
 
 
 def place_in_home(advice: ResumeAdvice) -> str:

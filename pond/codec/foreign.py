@@ -57,8 +57,8 @@ def retarget(session: SessionStream, request: ConversionRequest, report: Report,
         return _brought_back(session, own, chain(first, groups), module, losses)
     before = _beginning(session, start.base, losses, (row["id"],)) if start.base is not None else iter(())
     heading = heading_of(row, start)
-    if request.note and not heading.spawned:
-        heading = replace(heading, note=came_from(heading.source_agent, heading.source_id))
+    note = came_from(heading.source_agent, heading.source_id) if request.note and not heading.spawned else ""
+    heading = replace(heading, note=note, provider=request.provider)
     way = Foreign(
         heading, row, outline, module.LOWERING, losses, asked.recall, asked.reached, request.keep_origin,
         _texts_beside(asked),

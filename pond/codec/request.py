@@ -18,6 +18,7 @@ class ConversionRequest:
     keep_origin: bool = False
     paths: tuple[tuple[str, str], ...] = ()  # directories, and what they are to be called
     note: bool = True  # say in the session where it comes from
+    provider: str = ""  # of models, that the target is set up for; empty: its own
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "to", client_named(self.to))

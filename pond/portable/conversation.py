@@ -72,3 +72,4 @@ class Heading:
     name: str = ""  # what the parent called a subagent, where its session says so
     branch: str | None = None  # of the repository
     note: str = ""  # a line that tells a person where the session comes from
+    provider: str = ""  # of models, that the target is set up for; empty where it is the target's own

@@ -187,8 +187,9 @@ class Foreign:
             main = self._main.heading
             agent, source_id = main.source_agent, f"{main.source_id}/{key}"
             heading = Heading(
-                target_id(agent, source_id), source_id, agent, main.project, main.created_at, main.id, spawned=True
-            )
+                target_id(agent, source_id), source_id, agent, main.project, main.created_at, main.id, spawned=True,
+                provider=main.provider,
+            )  # fmt: skip
             road = self._threads[key] = self._road(heading)
         return road
 

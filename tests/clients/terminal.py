@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.clients.screen import Screen
 
 _READ = 1 << 16
-_STILL = 1.5  # seconds without a change: the picture stands
+_STILL = 0.8  # seconds without a change: the picture stands
 LONGEST = 90.0
 
 
