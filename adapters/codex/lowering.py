@@ -46,7 +46,8 @@ class CodexLowering(Lowering):
     def __init__(self, heading: Heading, losses: Losses) -> None:
         super().__init__(heading, losses)
         self._asked: list[int] = []  # user messages written in each live turn
-        self._listed = False
+        self._listed = False  # the list shows the first such event, and no session without one
+        self._unlisted: Group | None = None  # the event of the first message, which nobody may have typed
         self._ordinal: int | None = None
         self._custom: set[str] = set()  # open calls whose arguments are plain text
         self._called: dict[str, JsonObject] = {}  # open calls, for the screen
@@ -96,11 +97,13 @@ class CodexLowering(Lowering):
             self._asked[-1] += 1
         parts = [self._user_part(part, item) for part in item.parts]
         groups = [_item(_USER, USER, item.time, {}, parts)]
-        if item.human or not self._listed:
-            self._listed = True  # without such an event the client does not find the session by itself
+        if item.human or self._unlisted is None:
             texts = [part["text"] for part in parts if part["type"] == "text"]
             text = "\n".join([text for text in texts if not is_tagged(text)] or texts)
-            groups.append(_event(item.time, {"type": "user_message", "message": text, "images": []}))
+            self._unlisted = _event(item.time, {"type": "user_message", "message": text, "images": []})
+        if item.human:
+            self._listed = True
+            groups.append(self._unlisted)
         return groups
 
     def _user_part(self, part: JsonObject, item: Said) -> JsonObject:
@@ -189,14 +192,15 @@ class CodexLowering(Lowering):
         return []
 
     def close(self) -> list[Group]:
-        """Return the line that names the session in the client's list: no row of a rollout does."""
+        """Return what the client needs to list the session, and the line that names it: no row of a rollout does."""
+        found = [self._unlisted] if self._unlisted is not None and not self._listed else []
         title = self._title
         if title is None or title.text == self._named or self.heading.spawned:
-            return []
+            return found
         source = {"id": self.heading.id, "thread_name": _whole(title.text), "updated_at": title.time}
         row = _row(LISTED, title.time, source)
         row["options"][POND][FILE] = LIST
-        return [[row]]
+        return [*found, [row]]
 
     def aside(self, payload: JsonObject, time: str) -> Group:
         return [_row(CARRIED, time, {"type": origin.KIND, "payload": payload})]

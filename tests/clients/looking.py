@@ -51,12 +51,21 @@ def heard(text: str) -> str:
     return _SOUND.sub("", text)
 
 
-def faults(seen: Seen, expected: Sequence[Item], title: str, source: Client, target: Client) -> Iterator[str]:
-    """Yield what a person does not see, or not in its order."""
+def listed_as(title: str, expected: Sequence[Item], session: Path) -> list[str]:
+    """Return what a list may show of a session: its title; without one, how a prompt begins, be it before a summary."""
     prompts = [item.text for item in expected if item.kind == "human"]
-    named = title or (prompts[0].strip()[:_START] if prompts else "")
-    if heard(named) not in heard(seen.list):
-        yield f"the list does not show {named!r}"
+    typed = [row["message"]["content"] for row in rows(session) if row.get("type") == "user" and not row.get("isMeta")]
+    typed += [
+        row["payload"]["message"] for row in rows(session) if row.get("payload", {}).get("type") == "user_message"
+    ]
+    words = [*prompts[:1], *(text for text in typed[:1] if isinstance(text, str))]
+    return [title] if title else [text.strip()[:_START] for text in words] or [""]
+
+
+def faults(seen: Seen, expected: Sequence[Item], names: Sequence[str], source: Client, target: Client) -> Iterator[str]:
+    """Yield what a person does not see, or not in its order; `names` are what the list may show."""
+    if not any(heard(name) in heard(seen.list) for name in names):
+        yield f"the list does not show {names[0]!r}"
     for words in ("could not be restored", "No conversation found"):
         if words in seen.session:
             yield f"the screen says {words!r}"

@@ -13,7 +13,7 @@ from tests.clients.conversion import ConversionFailed, convert
 from tests.clients.expected import Item, NotASession, rows
 from tests.clients.isolation import Room
 from tests.clients.jsonl import date
-from tests.clients.looking import Seen, look, use, visible
+from tests.clients.looking import Seen, listed_as, look, use, visible
 from tests.clients.resuming import Resumed, resume
 from tests.clients.verdict import Verdict, judge, neutral
 
@@ -115,7 +115,8 @@ def _seen(trial: Trial, path: Path, expected: list[Item], converted: Path, own: 
             shutil.copytree(converted, home)
         here = Seen(*map(same, astuple(look(trial.target, inner, own, said[-1] if said else ""))))
         moved = [replace(item, text=same(item.text), result=same(item.result)) for item in items]
-        for fault in looking.faults(here, moved, same(trial.source.title(path)), trial.source, trial.target):
+        names = [same(name) for name in listed_as(trial.source.title(path), items, path)]
+        for fault in looking.faults(here, moved, names, trial.source, trial.target):
             yield f"{which} home: {fault}"
         if os.environ.get("POND_SCREENS"):
             keep = Path(os.environ["POND_SCREENS"])
