@@ -54,15 +54,16 @@ def heard(text: str) -> str:
 def listed_as(title: str, expected: Sequence[Item], session: Path) -> list[str]:
     """Return what a list may show of a session: its title; without one, how a prompt begins, be it before a summary."""
     prompts = [item.text for item in expected if item.kind == "human"]
-    typed = [row["message"]["content"] for row in rows(session) if row.get("type") == "user" and not row.get("isMeta")]
-    typed += [
-        row["payload"]["message"] for row in rows(session) if row.get("payload", {}).get("type") == "user_message"
-    ]
+    found = rows(session)
+    typed = [row["message"]["content"] for row in found if row.get("type") == "user" and not row.get("isMeta")]
+    typed += [row["payload"]["message"] for row in found if row.get("payload", {}).get("type") == "user_message"]
     words = [*prompts[:1], *(text for text in typed[:1] if isinstance(text, str))]
     return [title] if title else [text.strip()[:_START] for text in words] or [""]
 
 
-def faults(seen: Seen, expected: Sequence[Item], names: Sequence[str], source: Client, target: Client) -> Iterator[str]:
+def faults(
+    seen: Seen, expected: Sequence[Item], names: Sequence[str], source: Client, target: Client, summed_up: bool = False
+) -> Iterator[str]:  # fmt: skip
     """Yield what a person does not see, or not in its order; `names` are what the list may show."""
     if not any(heard(name) in heard(seen.list) for name in names):
         yield f"the list does not show {names[0]!r}"
@@ -70,7 +71,8 @@ def faults(seen: Seen, expected: Sequence[Item], names: Sequence[str], source: C
         if words in seen.session:
             yield f"the screen says {words!r}"
     shown, place = heard(seen.session), 0
-    if heard(f"[pond] This history was copied from {source.name} session") not in shown:
+    # Claude Code shows nothing from before a summary.
+    if not summed_up and heard(f"[pond] This history was copied from {source.name} session") not in shown:
         yield "nothing says where the session comes from"
     for item in [item for item in expected if item.kind in ("human", "model", "call")][-_MOST:]:
         wanted = target.shown_call(item, source) if item.kind == "call" else (item.text,)
@@ -86,6 +88,11 @@ def visible(expected: Sequence[Item], session: Path) -> list[Item]:
     """Return what a screen shows of a session: a summary is for the model, and so is what is not sent."""
     summaries = [heard(text) for text in _summaries(session)]
     return [item for item in expected if not any(heard(item.text) == each for each in summaries if each)]
+
+
+def is_summed_up(session: Path) -> bool:
+    """Tell whether a summary stands for a part of a session."""
+    return any(_summaries(session))
 
 
 def _summaries(session: Path) -> Iterator[str]:

@@ -116,7 +116,8 @@ def _seen(trial: Trial, path: Path, expected: list[Item], converted: Path, own: 
         here = Seen(*map(same, astuple(look(trial.target, inner, own, said[-1] if said else ""))))
         moved = [replace(item, text=same(item.text), result=same(item.result)) for item in items]
         names = [same(name) for name in listed_as(trial.source.title(path), items, path)]
-        for fault in looking.faults(here, moved, names, trial.source, trial.target):
+        summed_up = looking.is_summed_up(path)
+        for fault in looking.faults(here, moved, names, trial.source, trial.target, summed_up):
             yield f"{which} home: {fault}"
         if os.environ.get("POND_SCREENS"):
             keep = Path(os.environ["POND_SCREENS"])
