@@ -17,7 +17,6 @@ from .queue import KIND, LABEL, queued, queues
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary", "agent-name": "agentName"}
 _NOTED = (*_TITLES, "last-prompt", KIND)  # a tuple compares; what is no text cannot be looked up
 _NOWHERE = object()
-_ATTACHED = ("file", "already_read_file")
 _MOVED = re.compile(r"\A<persisted-output>.*?[/\\]tool-results[/\\]([^\s/\\]+)", re.DOTALL)
 # A command that the summary behind it stands for, and what the client printed when it was done.
 _COMPACTED = re.compile(r"\s*(?:<command-\w+>[^<]*</command-\w+>\s*)*<command-name>/compact</command-name>")
@@ -119,8 +118,6 @@ class ClaudeCodeOutline(Outline):
 
     @staticmethod
     def attached(residue: JsonObject) -> str:
-        if of(residue, "attachment", "type") not in _ATTACHED:
-            return ""
         return text_of(residue, "attachment", "displayPath") or text_of(residue, "attachment", "filename") or ""
 
     @staticmethod

@@ -7,7 +7,7 @@ from collections.abc import Callable
 _TOKEN = re.compile(
     "\x1b\\[(?P<marks>[<=>?]?)(?P<numbers>[\\d;:]*)(?P<middle>[ -/]*)(?P<final>[@-~])"
     "|\x1b[\\]PX^_](?P<told>.*?)(?:\x07|\x1b\\\\)"
-    "|\x1b(?P<plain>[ -/]*[0-~])"
+    "|\x1b(?P<plain>[ -/]*(?![\\[\\]PX^_])[0-~])"
     "|(?P<control>[\x00-\x1a\x1c-\x1f\x7f])"
     "|(?P<text>[^\x00-\x1f\x7f]+)",
     re.DOTALL,
