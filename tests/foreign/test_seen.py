@@ -93,7 +93,7 @@ def test_an_attached_file_is_named_and_a_hook_is_heard(tmp_path: Path) -> None:
     attached = {"type": "file", "filename": "/home/ada/notes.md", "displayPath": "notes.md", "content": {"file": file}}
     hook = {"type": "hook_additional_context", "hookName": "PostToolUse:Bash", "content": ["Sweep the floor."]}
     call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "sweep"}}
-    told = [
+    told: list[Row] = [
         {"type": "user", "uuid": "a", "parentUuid": None, "message": {"role": "user", "content": "Read @notes.md"}},
         {"type": "attachment", "uuid": "b", "parentUuid": "a", "attachment": attached},
         {"type": "attachment", "uuid": "c", "parentUuid": "b", "attachment": hook},
