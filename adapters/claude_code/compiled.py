@@ -5,7 +5,7 @@ from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISS
 from pond.lang.runtime import Markers, Origin, at, instant, kind_of, labels_of, parts_of, parts_with_roles
 from pond.lang.runtime import repeat_event, weave_of
 
-DIGEST = '3a4218f1608c74d2'
+DIGEST = 'f619c330b40b0d59'
 COMPILER = 13
 CLIENT = 'claude-code'
 MAP = 1
@@ -120,13 +120,13 @@ K27 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type
 K28 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_call', 'name': None, 'params': None, 'provider_executed': True, 'provenance': 'conversational', 'options': None}
 K29 = frozenset({'content', 'is_error', 'tool_use_id'})
 K30 = frozenset({'container', 'content', 'context_management', 'diagnostics', 'id', 'model', 'role', 'service_tier', 'stop_details', 'stop_reason', 'stop_sequence', 'type', 'usage'})
-K31 = frozenset({'advisorModel', 'agentId', 'agentName', 'apiBlockIndex', 'apiError', 'apiErrorStatus', 'apiErrorType', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'costUSD', 'cwd', 'durationMs', 'effort', 'entrypoint', 'error', 'errorDetails', 'failedResponseHadNoToolCall', 'forkedFrom', 'gitBranch', 'healsDistinctCarrier', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'thinkingDisplay', 'thinkingDurationMs', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
+K31 = frozenset({'advisorModel', 'agentId', 'agentName', 'apiBlockIndex', 'apiError', 'apiErrorStatus', 'apiErrorType', 'attributionAgent', 'attributionMcpServer', 'attributionMcpTool', 'attributionPlugin', 'attributionSkill', 'costUSD', 'cwd', 'durationMs', 'effort', 'entrypoint', 'error', 'errorDetails', 'failedResponseHadNoToolCall', 'forkedFrom', 'gitBranch', 'healsDistinctCarrier', 'isAbortedMidStream', 'isApiErrorMessage', 'isMeta', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'madeBy', 'message', 'parentUuid', 'perTurnEffort', 'pond', 'promptCacheRequested', 'requestId', 'requestRef', 'requestedModel', 'sessionId', 'sessionKind', 'session_id', 'slug', 'supersedesUuids', 'teamName', 'thinkingDisplay', 'thinkingDurationMs', 'timestamp', 'toolInputStreamMs', 'userType', 'uuid', 'version'})
 K32 = {'kind': 'message', 'role': 'assistant', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
 K33 = {'text': 'text', 'reasoning': 'thinking', 'file': 'image', 'tool_call': 'tool_use', 'tool_result': 'web_search_tool_result'}
 K34 = frozenset({'text'})
 K35 = frozenset({'agentId', 'agentName', 'content', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'parentUuid', 'sessionId', 'sessionKind', 'session_id', 'slug', 'subtype', 'teamName', 'timestamp', 'userType', 'uuid', 'version'})
 K36 = {'text': 'text'}
-K37 = frozenset({'agentId', 'agentName', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'choice', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'pendingWorkflowCount', 'persistedAsDefault', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'teamName', 'timestamp', 'toolUseID', 'trigger', 'upgradeNudge', 'url', 'userType', 'uuid', 'version'})
+K37 = frozenset({'agentId', 'agentName', 'apiRefusalCategory', 'apiRefusalExplanation', 'cause', 'choice', 'compactMetadata', 'content', 'cwd', 'direction', 'durationMs', 'entrypoint', 'error', 'fallbackModel', 'forkedFrom', 'gitBranch', 'hasOutput', 'hookAdditionalContext', 'hookCount', 'hookErrors', 'hookInfos', 'isMeta', 'isSidechain', 'level', 'logicalParentUuid', 'maxRetries', 'messageCount', 'microcompactMetadata', 'originalModel', 'parentUuid', 'pendingBackgroundAgentCount', 'pendingWorkflowCount', 'persistedAsDefault', 'pond', 'preventedContinuation', 'refusedUserMessageUuid', 'requestId', 'retractedMessageUuids', 'retryAttempt', 'retryInMs', 'scope', 'sessionId', 'sessionKind', 'session_id', 'slug', 'source', 'stopReason', 'subtype', 'teamName', 'timestamp', 'toolUseID', 'trigger', 'upgradeNudge', 'url', 'userType', 'uuid', 'version'})
 K38 = {'kind': 'message', 'role': 'system', 'id': None, 'session_id': None, 'timestamp': None, 'content': None, 'options': None}
 K39 = frozenset({'agentId', 'attachment', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'isSidechain', 'parentUuid', 'rendered', 'renderedBesideToolResult', 'renderedRole', 'sessionId', 'sessionKind', 'session_id', 'slug', 'timestamp', 'userType', 'uuid', 'version'})
 K40 = frozenset({'commandMode', 'imagePasteIds', 'isMeta', 'origin', 'prompt', 'source_uuid', 'timestamp', 'type'})
@@ -2325,7 +2325,7 @@ def write_1_assistant(events, c):
 
 
 def read_2_system_local_command_content(r, c):
-    # 'system/local_command/content': line 219 of the mapping
+    # 'system/local_command/content': line 220 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'system/local_command/content'}
     absent = spelling = None
@@ -2509,7 +2509,7 @@ def write_2_system_local_command_content(events, c):
 
 
 def read_3_system(r, c):
-    # 'system': line 232 of the mapping
+    # 'system': line 233 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'system'}
     absent = spelling = None
@@ -2627,7 +2627,7 @@ def write_3_system(events, c):
 
 
 def read_4_attachment_queued_command(r, c):
-    # 'attachment/queued_command': line 247 of the mapping
+    # 'attachment/queued_command': line 249 of the mapping
     r__attachment = r['attachment']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/queued_command'}
@@ -2946,7 +2946,7 @@ def write_4_attachment_queued_command(events, c):
 
 
 def read_5_queue_operation_content(r, c):
-    # 'queue-operation/content': line 266 of the mapping
+    # 'queue-operation/content': line 268 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'queue-operation/content'}
     absent = spelling = None
@@ -3223,7 +3223,7 @@ def write_5_queue_operation_content(events, c):
 
 
 def read_6_attachment_file_base64(r, c):
-    # 'attachment/file/base64': line 290 of the mapping
+    # 'attachment/file/base64': line 292 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content['file']
@@ -3409,7 +3409,7 @@ def write_6_attachment_file_base64(events, c):
 
 
 def read_7_attachment_file_file(r, c):
-    # 'attachment/file/file': line 305 of the mapping
+    # 'attachment/file/file': line 307 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content.get('file')
@@ -3551,7 +3551,7 @@ def write_7_attachment_file_file(events, c):
 
 
 def read_8_attachment_already_read_file_content(r, c):
-    # 'attachment/already_read_file/content': line 319 of the mapping
+    # 'attachment/already_read_file/content': line 321 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content['file']
@@ -3690,7 +3690,7 @@ def write_8_attachment_already_read_file_content(events, c):
 
 
 def read_9_carry(r, c):
-    # 'carry': line 363 of the mapping
+    # 'carry': line 365 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None

@@ -14,8 +14,11 @@ from pond.portable.inserted import left_out, tagged
 from pond.portable.loss import Losses
 from pond.portable.lowering import Group, Lowering, as_uuid, uuid_of
 from pond.portable.outline import of
+from pond.portable.shown import DISPLAY, renamed
 
 from .compiled import Block, Kind
+from .outline import ClaudeCodeOutline
+from .tools import shown_name
 
 _IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 _NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]")
@@ -32,13 +35,12 @@ _CARRY: JsonObject = {AS: CARRIED, ABSENT: ["uuid", "timestamp", "cwd"]}
 class ClaudeCodeLowering(Lowering):
     """Records in a chain; one `message.id` for each answer; a result right after its call."""
 
-    home = "~/.claude"
-
     def __init__(self, heading: Heading, losses: Losses) -> None:
         super().__init__(heading, losses)
         self._tip: str | None = None  # the last record of the chain
         self._starts: list[str | None] = []  # what the chain hung on when each live turn began
         self._answer = ""  # message.id of the answer being written
+        self._title = ""  # what the client's own records call the session
         self._off = False  # the chain goes on from before the last record
         self._own = heading.id + "\0"  # what the names of its records begin with
         child = heading.spawned and heading.parent is not None
@@ -57,14 +59,22 @@ class ClaudeCodeLowering(Lowering):
     def folder_of(project: str) -> str:
         return slug(project)
 
-    @staticmethod
-    def resume(heading: Heading) -> str:
-        return f"claude --resume {heading.id}"
-
     def open(self, branch: str | None) -> list[Group]:
         if branch:
             self._common["gitBranch"] = branch
-        return []
+        return [self._note()] if self.heading.note else []
+
+    def _note(self) -> Group:
+        """Return the line that says where the session comes from; a notice is shown, and not sent."""
+        note = as_uuid(self.heading.id, "note")
+        source = {
+            "parentUuid": None, **self._common, "subtype": "informational", "level": "notice", "isMeta": False,
+            POND: DISPLAY,
+        }  # fmt: skip
+        event = _carrier(note, self.heading.created_at, {"source": source, POND: {AS: Kind.system}})
+        event["content"] = self.heading.note
+        self._tip = note
+        return [event]
 
     def said(self, item: Said) -> list[Group]:
         role = item.role
@@ -84,24 +94,34 @@ class ClaudeCodeLowering(Lowering):
 
     def _answered(self, item: Said) -> list[Group]:
         parts: list[JsonObject] = []
+        tools: dict[str, str] = {}  # call id -> the tool's own name
+        signed = False
         for part in item.parts:
             kind = part["type"]
             if kind == "tool_call":
                 parts.append(self._called(part, item))
+                own = part["name"]
+                part["name"] = shown_name(own, part["params"], self.heading.source_agent)
+                if part["name"] != own:
+                    tools[part["call_id"]] = own
             elif kind == "reasoning" and not of(part["options"], "anthropic", "signature"):
                 self.losses.add("reasoning-left-out", item.id, part["id"], item.line, "", len(part["text"]))
             elif kind == "file":
                 self.losses.add("file-left-out", item.id, part["id"], item.line, part["media_type"], len(part["data"]))
             else:
+                signed = signed or kind == "reasoning"
                 parts.append(part)
         if not parts:
             return []
         if not self._answer:
             self._answer = "msg_" + as_uuid(self.heading.id, item.id, parts[0]["id"]).replace("-", "")[:24]
         message: JsonObject = {"id": self._answer, "type": "message"}
-        if item.model:
+        if item.model and signed:  # the client asks for any other model again, and says that it cannot have it
             message["model"] = item.model
-        return [self._row(item, ASSISTANT, parts, _ASSISTANT, {"anthropic": message})]
+        row = self._row(item, ASSISTANT, parts, _ASSISTANT, {"anthropic": message})
+        if tools:
+            row[0]["options"]["source"][POND] = renamed(tools)
+        return [row]
 
     def _called(self, part: JsonObject, item: Said) -> JsonObject:
         """Return a tool call whose arguments are an object that the record has room for."""
@@ -151,6 +171,8 @@ class ClaudeCodeLowering(Lowering):
         return uuid_of(f"{self._own}{role}\0{item.id}\0{parts[0]['id']}")
 
     def title(self, item: Title) -> list[Group]:
+        if item.text == self._title:
+            return []  # so it is called already
         source = {"type": "custom-title", "customTitle": item.text}
         return [[_carrier(item.id, item.time, {"source": source, POND: _CARRY})]]
 
@@ -165,7 +187,10 @@ class ClaudeCodeLowering(Lowering):
 
     def follow(self, events: Group) -> None:
         residue = of(events[0]["options"], "source")
-        if type(residue) is dict and "parentUuid" in residue and residue.get("isSidechain") is not True:
+        if type(residue) is not dict:
+            return
+        self._title = ClaudeCodeOutline.title_of(residue) or self._title
+        if "parentUuid" in residue and residue.get("isSidechain") is not True:
             self._tip = events[0]["id"].partition("~")[0]
 
     def number(self, group: Group) -> None:

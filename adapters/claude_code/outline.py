@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from pond.lang.runtime import CARRIED
 from pond.model.json_text import JsonObject
 from pond.portable.conversation import Rewound, Title
-from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
+from pond.portable.outline import Compact, Echo, Note, Outline, Recall, Record, of, text_of
 
 from .compiled import Block, Kind
+from .hooks import hook_said, text_heard
 from .queue import KIND, LABEL, queued, queues
 
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary", "agent-name": "agentName"}
 _NOTED = (*_TITLES, "last-prompt", KIND)  # a tuple compares anything; a set needs hashable values
 _NOWHERE = object()
 _DEEPEST = 6  # folders between a subagent's file and its parent's: workflows have some of their own
+_MOVED = re.compile(r"\A<persisted-output>.*?[/\\]tool-results[/\\]([^\s/\\]+)", re.DOTALL)
+# A command that the summary behind it stands for, and what the client printed when it was done.
+_COMPACTED = re.compile(r"\s*(?:<command-\w+>[^<]*</command-\w+>\s*)*<command-name>/compact</command-name>")
+_DONE = re.compile(r"\s*<local-command-stdout>\s*Compacted\b")
 
 
 class ClaudeCodeOutline(Outline):
@@ -25,6 +31,7 @@ class ClaudeCodeOutline(Outline):
     queue = LABEL
     document_labels = frozenset((Block.document_url,))
     renewed = ("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated")
+    wraps = ("command-args", "bash-input", "user-memory-input")
     known = frozenset(("parentUuid", "isSidechain", "gitBranch", "isCompactSummary", "signature"))
 
     def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
@@ -49,6 +56,8 @@ class ClaudeCodeOutline(Outline):
     def overhears(self, record: JsonObject, message_id: str) -> bool:
         if self.branch is None or record.get("isSidechain") is True or record.get("type") in _NOTED:
             return False  # no branch: perhaps no record was seen yet
+        if text_heard(record):
+            return False
         self.thread = None
         self._turn_of[hash(message_id)] = self._live[-1]  # this is all that `look` would find in it
         return True
@@ -81,6 +90,9 @@ class ClaudeCodeOutline(Outline):
             kept_now, self._kept = self._kept, []
             self._turn_of[hash(record.id)] = self._live[-1]
             return Compact(record.text(), kept_now, self._kept_first)
+        elif label in (Kind.user, Kind.system_local_command_content) and _is_echo(record.text()):
+            self._turn_of[hash(head["id"])] = self._live[-1]
+            return Echo()
         self._leaf = None
         rewound = None
         if record.human and self.thread is None:
@@ -95,7 +107,7 @@ class ClaudeCodeOutline(Outline):
         self._turn_of[hash(record.id)] = self._live[-1]
         residue = record.residue
         if residue.get("type") not in _NOTED:
-            return None
+            return hook_said(record)
         if residue["type"] == "last-prompt":
             self._leaf = residue.get("leafUuid")
         named = self.title_of(residue)
@@ -104,6 +116,15 @@ class ClaudeCodeOutline(Outline):
     @staticmethod
     def title_of(residue: JsonObject) -> str | None:
         return text_of(residue, _TITLES.get(str(residue.get("type")), ""))
+
+    @staticmethod
+    def attached(residue: JsonObject) -> str:
+        return text_of(residue, "attachment", "displayPath") or text_of(residue, "attachment", "filename") or ""
+
+    @staticmethod
+    def moved_output(text: str) -> str | None:
+        found = _MOVED.match(text) if text.startswith("<persisted-output>") else None
+        return f"{{stem}}/tool-results/{found[1]}" if found is not None else None
 
     def finish(self) -> Rewound | None:
         # If it comes last, such a row says where the client continues, whatever came before it.
@@ -159,6 +180,11 @@ class ClaudeCodeOutline(Outline):
             return thread
         self.spawned = True  # the file begins with one: it belongs to a subagent
         return None
+
+
+def _is_echo(text: str) -> bool:
+    """Tell whether a row is the command to sum up, or says that this was done."""
+    return "ompact" in text and (_COMPACTED.match(text) is not None or _DONE.match(text) is not None)
 
 
 def children(path: Path, session_id: str) -> list[Path]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pond.lang.runtime import CARRIED
+from pond.lang.runtime import CARRIED, LISTED
 from pond.model.json_text import Json, JsonObject, encode_plain
-from pond.model.marks import ABSENT, AS, POND
+from pond.model.marks import ABSENT, AS, FILE, POND
 from pond.portable import origin
 from pond.portable.blocks import is_address, is_image
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Heading, Rewound, Said, Title
@@ -15,9 +15,14 @@ from pond.portable.inserted import WRITER, is_tagged, left_out, tagged
 from pond.portable.loss import Losses
 from pond.portable.lowering import Group, Lowering
 from pond.portable.outline import of
+from pond.portable.shown import DISPLAY
 
+from .called import called
 from .compiled import Block, Kind
+from .listed import FILE as LIST
+from .outline import CodexOutline
 
+_PROVIDER = "openai"  # what the client is set up for where its settings name none
 _HALF = re.compile("[\ud800-\udfff]")
 # Marks are read and never written to: one object for all rows of a label.
 _CARRY: JsonObject = {AS: CARRIED}
@@ -37,14 +42,17 @@ class CodexLowering(Lowering):
     """One item a row, as the client writes them: what the model sees, and beside it what the screen shows."""
 
     deepest = 8
-    home = "~/.codex"
 
     def __init__(self, heading: Heading, losses: Losses) -> None:
         super().__init__(heading, losses)
         self._asked: list[int] = []  # user messages written in each live turn
-        self._listed = False
+        self._listed = False  # the list shows the first such event, and no session without one
+        self._unlisted: Group | None = None  # the event of the first message, which nobody may have typed
         self._ordinal: int | None = None
         self._custom: set[str] = set()  # open calls whose arguments are plain text
+        self._called: dict[str, JsonObject] = {}  # open calls, for the screen
+        self._title: Title | None = None
+        self._named = ""  # what the client's own list calls the session
 
     @staticmethod
     def path_of(heading: Heading) -> str:
@@ -52,13 +60,10 @@ class CodexLowering(Lowering):
         stamp = f"{day}T{clock[:8].replace(':', '-')}"
         return f"sessions/{day.replace('-', '/')}/rollout-{stamp}-{heading.id}.jsonl"
 
-    @staticmethod
-    def resume(heading: Heading) -> str:
-        return f"codex resume {heading.id}"
-
     def open(self, branch: str | None) -> list[Group]:
         heading = self.heading
         payload: JsonObject = {"timestamp": heading.created_at, "originator": WRITER, "cli_version": "0.0.0"}
+        payload["model_provider"] = _whole(heading.provider) or _PROVIDER
         if heading.parent and heading.spawned:
             payload["source"] = {"subagent": {"thread_spawn": {"parent_thread_id": heading.parent, "depth": 1}}}
             payload |= {"parent_thread_id": heading.parent, "thread_source": "subagent"}
@@ -70,7 +75,10 @@ class CodexLowering(Lowering):
             payload["git"] = {"branch": _whole(branch)}
         if _whole(heading.project) is not heading.project:
             payload["cwd"] = _whole(heading.project)
-        return [[_row(Kind.session_meta, heading.created_at, {"payload": payload})]]
+        opening = [[_row(Kind.session_meta, heading.created_at, {"payload": payload})]]
+        if heading.note:
+            opening.append(_shown(heading.created_at, {"type": "agent_message", "message": _whole(heading.note)}))
+        return opening
 
     def said(self, item: Said) -> list[Group]:
         role, parts = item.role, item.parts
@@ -79,7 +87,7 @@ class CodexLowering(Lowering):
                 return self._answer(parts[0], item)
             return [group for part in parts for group in self._answer(part, item)]
         if role == TOOL:
-            return [self._result(parts[0], item)] if len(parts) == 1 else [self._result(part, item) for part in parts]
+            return [group for part in parts for group in self._result(part, item)]
         return self._user(item)
 
     def _user(self, item: Said) -> list[Group]:
@@ -89,11 +97,13 @@ class CodexLowering(Lowering):
             self._asked[-1] += 1
         parts = [self._user_part(part, item) for part in item.parts]
         groups = [_item(_USER, USER, item.time, {}, parts)]
-        if item.human or not self._listed:
-            self._listed = True  # without such an event the client does not find the session by itself
+        if item.human or self._unlisted is None:
             texts = [part["text"] for part in parts if part["type"] == "text"]
             text = "\n".join([text for text in texts if not is_tagged(text)] or texts)
-            groups.append(_event(item.time, {"type": "user_message", "message": text, "images": []}))
+            self._unlisted = _event(item.time, {"type": "user_message", "message": text, "images": []})
+        if item.human:
+            self._listed = True
+            groups.append(self._unlisted)
         return groups
 
     def _user_part(self, part: JsonObject, item: Said) -> JsonObject:
@@ -120,6 +130,7 @@ class CodexLowering(Lowering):
             if whole is not params:
                 self.losses.add("text-changed", item.id, part["id"], item.line, "arguments")
                 part["params"] = whole
+            self._called[part["call_id"]] = part
             return [_item(_CUSTOM if custom else _CALL, ASSISTANT, item.time, {}, (part,))]
         if kind == "text":
             text = part["text"] = self._whole(part["text"], part, item)
@@ -138,7 +149,8 @@ class CodexLowering(Lowering):
         self.losses.add("file-left-out", item.id, part["id"], item.line, part["media_type"], len(part["data"]))
         return []
 
-    def _result(self, part: JsonObject, item: Said) -> Group:
+    def _result(self, part: JsonObject, item: Said) -> list[Group]:
+        """Return the output of a call; and for the screen, which shows no call of another client, the two together."""
         result = part["result"]
         if type(result) is str:
             part["result"] = self._whole(result, part, item)
@@ -150,7 +162,11 @@ class CodexLowering(Lowering):
             payload["type"] = "custom_tool_call_output"
         if part["is_failure"]:
             payload["success"] = False
-        return _item(_OUTPUT, TOOL, item.time, payload, (part,))
+        output = _item(_OUTPUT, TOOL, item.time, payload, (part,))
+        call = self._called.pop(part["call_id"], None)
+        if call is None:
+            return [output]
+        return [output, _shown(item.time, called(call, part, _whole(self.heading.source_agent)))]
 
     def _content(self, inner: JsonObject, part: JsonObject, item: Said) -> JsonObject:
         if inner["type"] == "text":
@@ -172,19 +188,35 @@ class CodexLowering(Lowering):
         return whole
 
     def title(self, item: Title) -> list[Group]:
-        named = {"type": "thread_name_updated", "thread_id": self.heading.id, "thread_name": _whole(item.text)}
-        return [_event(item.time, named)]
+        self._title = item  # the last one counts
+        return []
+
+    def close(self) -> list[Group]:
+        """Return what the client needs to list the session, and the line that names it: no row of a rollout does."""
+        found = [self._unlisted] if self._unlisted is not None and not self._listed else []
+        title = self._title
+        if title is None or title.text == self._named or self.heading.spawned:
+            return found
+        source = {"id": self.heading.id, "thread_name": _whole(title.text), "updated_at": title.time}
+        row = _row(LISTED, title.time, source)
+        row["options"][POND][FILE] = LIST
+        return [*found, [row]]
 
     def aside(self, payload: JsonObject, time: str) -> Group:
         return [_row(CARRIED, time, {"type": origin.KIND, "payload": payload})]
 
     def follow(self, events: Group) -> None:
+        source = of(events[0]["options"], "source")
+        if type(source) is dict and (named := CodexOutline.title_of(source)) is not None:
+            self._named = named
         ordinal = of(events[0]["options"], "source", "ordinal")
         if type(ordinal) is int:
             self._ordinal = ordinal
 
     def number(self, group: Group) -> None:
-        if self._ordinal is not None:  # a paginated log goes on: its last row must say where it stands
+        if (
+            self._ordinal is not None and group[0]["options"][POND][AS] != LISTED
+        ):  # a paginated log goes on: its last row must say where it stands
             self._ordinal += 1
             group[0]["options"]["source"]["ordinal"] = self._ordinal
 
@@ -272,6 +304,13 @@ def _item(marks: JsonObject, role: str, time: str, payload: JsonObject, parts: I
 def _event(time: str, payload: JsonObject) -> Group:
     options = {"source": {"type": "event_msg", "payload": payload}, POND: _CARRY}
     return [{"kind": "message", "role": "system", "id": "", "timestamp": time, "content": "", "options": options}]
+
+
+def _shown(time: str, payload: JsonObject) -> Group:
+    """Return a row that is there for the screen only."""
+    group = _event(time, payload)
+    group[0]["options"]["source"][POND] = DISPLAY
+    return group
 
 
 LOWERING = CodexLowering

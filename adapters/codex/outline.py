@@ -10,7 +10,7 @@ from pond.lang.runtime import CARRIED, LISTED
 from pond.model.compressed import SUFFIX, first_bytes
 from pond.model.json_text import JsonObject, encode
 from pond.portable.conversation import ASSISTANT, USER, Rewound, Said, Title
-from pond.portable.inserted import OPEN, WRITER
+from pond.portable.inserted import OPEN, WRITER, tagged
 from pond.portable.outline import Compact, Note, Outline, Recall, Record, of, text_of
 
 from .compiled import Kind
@@ -22,6 +22,8 @@ _SPOKEN = {
     Kind.event_msg_agent_message_unheard: ASSISTANT,
 }  # fmt: skip
 _REVIEW = Kind.event_msg_entered_review_mode_instructions
+_DEVELOPER = Kind.response_item_message_developer_
+_HOOKS = "hooks.additional_context"  # what the client calls words that a hook gave the model
 _KEPT = 80_000  # characters of prompts that a summary without a history keeps: 20,000 tokens
 
 
@@ -36,7 +38,7 @@ class CodexOutline(Outline):
     )  # fmt: skip
     known = frozenset(("success", "payload"))
     inner = "payload"
-    watched_labels = frozenset((CARRIED, Kind.session_meta, Kind.compacted, _REVIEW, *_SPOKEN))
+    watched_labels = frozenset((CARRIED, Kind.session_meta, Kind.compacted, _REVIEW, _DEVELOPER, *_SPOKEN))
 
     def __init__(self, session: JsonObject, recall: Recall | None = None) -> None:
         super().__init__(session, recall)
@@ -59,6 +61,8 @@ class CodexOutline(Outline):
             return self._event(record, record.residue.get("payload"))
         elif label == _REVIEW and record.human:
             self._asked.append(0)  # a turn here; the client counts it in the reviewer's thread
+        elif label == _DEVELOPER:
+            return _hook_said(record)
         elif label == Kind.session_meta:
             self._session(record.residue.get("payload"))
         elif label == Kind.compacted:
@@ -163,6 +167,17 @@ class CodexOutline(Outline):
             messages -= self._asked.pop()
             turns += 1
         return turns
+
+
+def _hook_said(record: Record) -> Said | None:
+    """Return what a hook told the model as context; None for other words of the harness."""
+    kinds = of(record.residue, "payload", "internal_chat_message_metadata_passthrough", "content_item_kinds")
+    text = record.events[0].get("content")
+    if type(kinds) is not list or not kinds or {*map(str, kinds)} != {_HOOKS} or type(text) is not str or not text:
+        return None
+    words = tagged(text, "codex", hook="additional context")
+    part: JsonObject = {"kind": "part", "id": record.id, "type": "text", "text": words, "options": {}}
+    return Said(USER, record.id, record.time, record.line, [part])
 
 
 def _kind_of(payload: object) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from pond.portable.inserted import WRITER
+from pond.portable.shown import is_display
 
 # The first lines of what the client prints before a tool's own output.
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:)\s*(-?\d+)", re.MULTILINE)
@@ -94,7 +95,8 @@ class Observer:
                 return _NOTHING
             return _UNHEARD_UNATTENDED if self._unattended else _UNHEARD
         if kind in _EVENTS:
-            self._event(kind, item)
+            if not is_display(record):  # pond's own, for the screen: the output before it has said how it ended
+                self._event(kind, item)
         elif kind == "custom_tool_call":
             self._script_code = 0
         return _NOTHING

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
+from pond.codec.continuing import resumable
 from pond.codec.finding import FoundSource
 from pond.codec.opening import open_input
 from pond.codec.placing import CANONICAL_SUFFIX
@@ -104,7 +105,7 @@ class Conversion:
     @property
     def resume(self) -> list[str]:
         """The command that continues each session in the client it was written for."""
-        return [each.command for each in self.report.resumes]
+        return [each.command for each in resumable(self.report.resumes)]
 
 
 def convert(
@@ -117,13 +118,14 @@ def convert(
     on_loss: OnLoss = "warn",
     keep_origin: bool = False,
     map_paths: Mapping[str, str] | None = None,
+    note: bool = True,
 ) -> Conversion:
     """Convert a session file, or a folder of them, for a client or to canonical events.
 
     Without `output` the result is in `data`; several sessions of a client need a directory. With `on_loss="raise"` a
     session that would lose conversation is not written, and the fault says so.
     """
-    order = ConversionRequest(to, client, project, on_loss, keep_origin, tuple((map_paths or {}).items()))
+    order = ConversionRequest(to, client, project, on_loss, keep_origin, tuple((map_paths or {}).items()), note)
     out = io.BytesIO()
     target = None if output is None else os.fspath(output)
     done = run_convert(ConvertRequest([os.fspath(source)], order, target, processes=1), out)

@@ -1,5 +1,6 @@
 """What `convert` and `restore` have in common at the prompt: how a target is asked for, and what is said afterwards."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +9,11 @@ from typing import Annotated, Any, BinaryIO
 
 import typer
 
-from pond.cli.losses import show_losses, show_moved, show_resumes, write_losses
+from pond.cli.continuing import show_resumes
+from pond.cli.losses import show_losses, show_moved, write_losses
 from pond.cli.show import print_json, show_faults, summary
 from pond.cli.terminal import json_out
+from pond.codec.continuing import provider_of
 from pond.codec.output import failed
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
@@ -32,6 +35,10 @@ LossReport = Annotated[
         "--loss-report", metavar="FILE", help="Write every value that the other client cannot hold to a file (JSONL)."
     ),
 ]
+Note = Annotated[
+    bool,
+    typer.Option("--note/--no-note", help="Say in a session that goes to another client where it comes from."),
+]
 OnLoss = Annotated[
     str,
     typer.Option(
@@ -42,10 +49,11 @@ OnLoss = Annotated[
 
 def order_of(
     to: str, on_loss: str, keep_origin: bool, map_path: list[str] | None, client: str | None = None,
-    project: str | None = None,
+    project: str | None = None, note: bool = True, output: str | None = None,
 ) -> ConversionRequest:  # fmt: skip
     """Return what is asked of every session."""
-    return ConversionRequest(to, client, project, on_loss, keep_origin, _directories(map_path or []))
+    provider = provider_of(to, os.environ, output)
+    return ConversionRequest(to, client, project, on_loss, keep_origin, _directories(map_path or []), note, provider)
 
 
 def _directories(pairs: list[str]) -> tuple[tuple[str, str], ...]:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pond.cli.conversion import KeepOrigin, LossReport, MapPath, OnLoss, answering, order_of, tell
+from pond.cli.conversion import KeepOrigin, LossReport, MapPath, Note, OnLoss, answering, order_of, tell
 from pond.cli.show import Watching
 from pond.cli.terminal import warn
 from pond.diagnostics.visible import one_line_of
@@ -41,8 +41,9 @@ def run(
     map_path: MapPath = None,
     loss_report: LossReport = None,
     on_loss: OnLoss = "warn",
+    note: Note = True,
 ) -> int:
-    order = order_of(to, on_loss, keep_origin, map_path, client, project)
+    order = order_of(to, on_loss, keep_origin, map_path, client, project, note, output)
     request = ConvertRequest(inputs, order, output, jobs)
     with Watching() as watch, answering() as out:
         done = convert(request, out, watch)

@@ -9,7 +9,7 @@ import typer
 from pond.cli.config import Lake
 from pond.cli.ingested import as_json, exit_code, show
 from pond.cli.show import Watching, print_json
-from pond.codec.registry import CANONICAL, clients
+from pond.codec.registry import CANONICAL, client_named, clients
 from pond.config.load import load
 from pond.diagnostics.nearest import unknown
 from pond.intake.request import Request
@@ -39,7 +39,7 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> int:
     known = [*clients(), CANONICAL]
-    if client is not None and client not in known:
+    if client is not None and client_named(client) not in known:
         raise unknown("client", client, known)
     request = Request([(text, client) for text in inputs], project, dry_run, processes=jobs)
     service = Service(load({"lake": lake}))

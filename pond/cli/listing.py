@@ -14,6 +14,7 @@ from pond.cli.session_table import session_table
 from pond.cli.show import print_json
 from pond.cli.terminal import note, say
 from pond.cli.times import since, until
+from pond.codec.registry import client_named
 from pond.config.load import load
 from pond.lake.projects import place
 from pond.lake.times import instant
@@ -53,7 +54,7 @@ def run(
         request["since"] = from_micros(instant(since, now))
     if until is not None:
         request["until"] = from_micros(instant(until, now))
-    if client is not None:
+    if (client := client_named(client)) is not None:
         request["source_agent"] = client
     if project is not None:
         request["project"] = place(project)

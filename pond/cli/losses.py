@@ -1,4 +1,4 @@
-"""What a person or a script hears about a conversion to another client: losses, moved paths, and how to go on."""
+"""What a person or a script hears about a conversion to another client: losses and moved paths."""
 
 from pathlib import Path
 
@@ -7,8 +7,6 @@ from pond.codec.output import NewFile
 from pond.codec.report import Report
 from pond.diagnostics.visible import one_line_of
 from pond.model.json_text import encode_line
-
-_MOST_RESUMES = 3
 
 
 def write_losses(report: Report, path: Path) -> None:
@@ -41,17 +39,3 @@ def show_moved(report: Report, paths: tuple[tuple[str, str], ...]) -> None:
     if paths:
         which = ", ".join(f"{one_line_of(old)} -> {one_line_of(new)}" for old, new in paths)
         warn(f"pond: {which}: {report.moved} values changed")
-
-
-def show_resumes(report: Report, output: str | None) -> None:
-    """Say where the files belong and how to go on; nothing is ever put there by `convert`."""
-    for resume in report.resumes[:_MOST_RESUMES]:
-        folder = resume.location.split("/")[0]
-        how = (
-            f"copy {output.rstrip('/')}/{folder} into {resume.home}/"
-            if output and Path(output).is_dir()
-            else (f"put the file at {resume.home}/{resume.location}")
-        )
-        warn(one_line_of(f"pond: to continue: {how}, then `{resume.command}`"))
-    if len(report.resumes) > _MOST_RESUMES:
-        warn(f"pond: and {len(report.resumes) - _MOST_RESUMES} more (--json has all)")

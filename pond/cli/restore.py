@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from pond.cli.config import Lake
-from pond.cli.conversion import KeepOrigin, LossReport, MapPath, OnLoss, answering, order_of, tell
+from pond.cli.conversion import KeepOrigin, LossReport, MapPath, Note, OnLoss, answering, order_of, tell
 from pond.cli.terminal import say
 from pond.codec.registry import CANONICAL
 from pond.config.load import load
@@ -46,10 +46,11 @@ def run(
     map_path: MapPath = None,
     loss_report: LossReport = None,
     on_loss: OnLoss = "warn",
+    note: Note = True,
 ) -> int:
-    order = order_of(OWN if to is None else to, on_loss, keep_origin, map_path)
+    order = order_of(OWN if to is None else to, on_loss, keep_origin, map_path, note=note, output=output)
     check(order, OWN)
-    if output is None and to != CANONICAL:
+    if output is None and order.to != CANONICAL:
         raise _refusal("restoring a session needs a directory to write to", "name it with -o DIR")
     target = target_directory(output) if output is not None else None
     _check(sessions, everything, project, client)

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from pond.cli import manners
+from pond.cli.continuing import as_told
 from pond.cli.hints import helped
 from pond.cli.terminal import StatusLine, say_pieces, warn
+from pond.codec.continuing import resumable
 from pond.codec.report import Report
 from pond.diagnostics.diagnostic import Diagnostic, PondError, UsageError
 from pond.diagnostics.progress import Progress, Watch
@@ -94,7 +96,7 @@ def summary(report: Report) -> dict[str, Any]:
         "drift": dict(sorted(report.drift.items())),
         "moved": report.moved,
         "losses": dict(sorted(report.loss_counts().items())),
-        "resume": [{"client": r.client, "place": r.location, "command": r.command} for r in report.resumes],
+        "resume": [as_told(each) for each in resumable(report.resumes)],
     }
 
 

@@ -14,7 +14,7 @@ from pond.codec.reader import SessionReading, Taker
 from pond.codec.registry import Adapter, adapter
 from pond.codec.relatives import lowering_of, opening, outline_of
 from pond.codec.renamed import Renamed
-from pond.codec.report import Report, ResumeAdvice
+from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
 from pond.codec.session import SessionOrigin, SessionStream, Written
 from pond.codec.writer import SessionWriter, SideFile
@@ -25,9 +25,12 @@ from pond.model.lineage import KIND, PARENT, SPAWN
 from pond.portable import origin
 from pond.portable.conversation import Heading
 from pond.portable.foreign import Foreign, Thread, heading_of, moved_id, row_of
+from pond.portable.inserted import came_from
+from pond.portable.lift import SideText
 from pond.portable.loss import CONTENT, KINDS, Losses
 from pond.portable.lowering import Group
 from pond.portable.outline import Outline
+from pond.portable.shown import is_display
 from pond.portable.sound import sound, sound_session
 
 
@@ -59,9 +62,12 @@ def retarget(session: SessionStream, request: ConversionRequest, report: Report,
         return _brought_back(session, own, chain(first, groups), module, losses, cut, new_id, parent)
     before = _beginning(session, start.base, losses, (row["id"],)) if start.base is not None else iter(())
     heading = heading_of(row, start, new_id, parent)
+    note = came_from(heading.source_agent, heading.source_id) if request.note and not heading.spawned else ""
+    heading = replace(heading, note=note, provider=request.provider)
     way = Foreign(
         heading, row, outline, module.LOWERING, losses, asked.recall, asked.reached,
         origin.of_move(row, cut, start.base[0] if start.base is not None else None), request.keep_origin,
+        _texts_beside(asked),
     )  # fmt: skip
     if row["options"].get("source"):
         losses.count("side-file", "values of files beside the session")
@@ -103,16 +109,15 @@ class _Leaving:
     report: Report
     name: str
 
+    @property
+    def spawned(self) -> bool:
+        return self.heading.spawned
+
     def end(self) -> Written:
-        lowering, heading = self.module.LOWERING, self.heading
         if not self.way.begun:
             what = f"session `{self.losses.session}` has no conversation; nothing was written for it"
             raise SourceFault(Diagnostic("foreign-empty", what, Span(self.name, 1)))
         refuse_losses(self.losses, self.request, self.name)
-        if not heading.spawned:
-            self.report.resumes.append(
-                ResumeAdvice(self.request.to, lowering.home, self.location, lowering.resume(heading))
-            )
         return Written([self._child(thread) for thread in self.way.threads()], self.way.last_time)
 
     def _child(self, thread: Thread) -> SideFile:
@@ -132,6 +137,8 @@ def _passed_by(outline: Outline, module: ModuleType, losses: Losses, reading: Se
     def take(record: JsonObject, _: bytes) -> bool:
         if record.get("type") == origin.KIND or not fits(record, module):
             return False
+        if is_display(record):
+            return True
         if notices(record):
             own = record.get(id_field)
             if not (own and is_new(own) and overhears(record, own)):
@@ -140,6 +147,19 @@ def _passed_by(outline: Outline, module: ModuleType, losses: Losses, reading: Se
         return True
 
     return take
+
+
+def _texts_beside(asked: SessionOrigin) -> SideText:
+    """Return a function that gives the text of a file beside the session; bytes that are not text give None."""
+
+    def text(name: str) -> str | None:
+        data = asked.beside(name)
+        try:
+            return data.decode("utf-8") if data is not None else None
+        except UnicodeDecodeError:
+            return None
+
+    return text
 
 
 _OPENING = 2  # records of a file that may begin a session that is carried inside

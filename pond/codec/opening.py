@@ -104,6 +104,9 @@ class ClientOrigin(SessionOrigin):
 
         return last_record(self._reader)
 
+    def beside(self, name: str) -> bytes | None:
+        return self._reader.file_beside(name)
+
     def checkpoint(self) -> Checkpoint | None:
         from pond.codec.resume import checkpoint_of  # a quick start: only a lake continues where it stopped
 

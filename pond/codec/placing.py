@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
+from pond.codec.continuing import ResumeAdvice
 from pond.codec.forms import suffix_of
 from pond.codec.lines import SUFFIX
 from pond.codec.output import NewFile, failed
@@ -46,8 +47,16 @@ def put_session(
         written = write_session(session, request.to, out, report, name)
         refuse_empty(out, session.row["id"], name)
     put_beside(location, written, layout(session, request), report)
+    note_resume(written.resume, location.relative_to(target).as_posix(), report)
     if request.to != CANONICAL and not session.foreign:
         date_file(location, dated())
+
+
+def note_resume(resume: ResumeAdvice | None, path: str, report: Report) -> None:
+    """Note how to continue with a session that stands at a path below the output."""
+    if resume is not None:
+        resume.path = path
+        report.resumes.append(resume)
 
 
 def refuse_empty(out: BinaryIO, session_id: str, name: str) -> None:

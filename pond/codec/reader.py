@@ -290,6 +290,14 @@ class SessionReader:
         for entry in self.adapter.listed(source.path):
             yield [_carry_entry(entry, self.adapter.list_name, context)]
 
+    def file_beside(self, name: str) -> bytes | None:
+        """Return what a file that becomes a message after all records holds; None where it cannot be read."""
+        path = next((path for own, path in self._extra if own == name), None)
+        try:
+            return path.read_bytes() if path is not None else None
+        except OSError:
+            return None  # told when its turn comes
+
     def _exactly(self, cut: bool = False) -> Json:
         """Return the exact value of the line being read; NOT_PLAIN if it has none, which is reported.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 from pond._locate import adapters_dir
 from pond.diagnostics.nearest import unknown
@@ -64,8 +64,7 @@ class Adapter:
 
     def declared(self) -> dict[str, Any]:
         """Return what the adapter says about itself: versions verified, known limits."""
-        with open(self.folder / "client.toml", "rb") as file:
-            return tomllib.load(file)
+        return _declared(self.folder)
 
 
 @cache
@@ -75,13 +74,40 @@ def clients() -> tuple[str, ...]:
     return tuple(sorted(folder.name.replace("_", "-") for folder in folders))
 
 
+@overload
+def client_named(name: str) -> str: ...
+
+
+@overload
+def client_named(name: str | None) -> str | None: ...
+
+
+def client_named(name: str | None) -> str | None:
+    """Return the client that a name means: people call some of them by a shorter one. Any other text stays as it is."""
+    return name if name is None or name in clients() or name == CANONICAL else _called(name)
+
+
+@cache
+def _called(name: str) -> str:
+    return next((client for client in clients() if name in _declared(_folder_of(client)).get("aliases", ())), name)
+
+
 @cache
 def adapter(client: str) -> Adapter:
     """Return the adapter of a client; raise UsageError if there is none."""
-    folder = adapters_dir() / client.replace("-", "_")
+    client = client_named(client)
     if client not in clients():
         raise unknown("client", client, [*clients(), CANONICAL])
-    return Adapter(client, folder, _compiled(folder))
+    return Adapter(client, _folder_of(client), _compiled(_folder_of(client)))
+
+
+def _folder_of(client: str) -> Path:
+    return adapters_dir() / client.replace("-", "_")
+
+
+def _declared(folder: Path) -> dict[str, Any]:
+    path = folder / "client.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 @cache

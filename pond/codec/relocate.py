@@ -93,6 +93,9 @@ class _Relocated(SessionOrigin):
     def kin(self, session_id: str) -> tuple[JsonObject, str] | None:
         return self._origin.kin(session_id)
 
+    def beside(self, name: str) -> bytes | None:
+        return self._origin.beside(name)
+
     def moved(self, location: str) -> str:
         return self._moved(location)
 

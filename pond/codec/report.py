@@ -11,21 +11,12 @@ from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.span import Span
 
 if TYPE_CHECKING:  # most conversions lose nothing
+    from pond.codec.continuing import ResumeAdvice
     from pond.codec.lineage import FamilyMember
     from pond.portable.loss import Losses
 
 # A broken file can have a fault on every line; each kind is shown this often per file, and counted beyond that.
 MOST_SHOWN = 20
-
-
-@dataclass(frozen=True, slots=True)
-class ResumeAdvice:
-    """How to continue a session in another client: where its file belongs, and with which command."""
-
-    client: str
-    home: str
-    location: str
-    command: str
 
 
 @dataclass(slots=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pond.codec.registry import client_named
+
 
 @dataclass(frozen=True, slots=True)
 class ConversionRequest:
@@ -15,3 +17,9 @@ class ConversionRequest:
     on_loss: str = "warn"
     keep_origin: bool = False
     paths: tuple[tuple[str, str], ...] = ()  # directories, and their new names
+    note: bool = True  # say in the session where it comes from
+    provider: str = ""  # of models, that the target is set up for; empty: its own
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "to", client_named(self.to))
+        object.__setattr__(self, "client", client_named(self.client))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pond.codec.writer import SideFile
 from pond.model.json_text import JsonObject
 
 if TYPE_CHECKING:  # most conversions need neither
+    from pond.codec.continuing import ResumeAdvice
     from pond.codec.lineage import FamilyMember
     from pond.codec.reader import SessionReading
     from pond.codec.resume import Checkpoint
@@ -50,6 +51,10 @@ class SessionOrigin(ABC):
             return other.row, other.origin.cut()
         return None
 
+    def beside(self, name: str) -> bytes | None:
+        """Return what a file beside the session holds, as the mapping names it; None if it does not exist."""
+        return None
+
     def checkpoint(self) -> Checkpoint | None:
         """Return where a later reading can continue, when all groups are read; None if it must start from the
         beginning.
@@ -63,6 +68,10 @@ class SessionOrigin(ABC):
 
 class Leaving(Protocol):
     """A session that leaves its client: knows what to report and to write when its records are written."""
+
+    @property
+    def spawned(self) -> bool:
+        """Tell whether it is a subagent's."""
 
     def end(self) -> Written:
         """Return what belongs beside the session; raise SourceFault if it cannot be written as requested."""
@@ -83,6 +92,10 @@ class SessionStream:
         """Tell whether the session goes to another client than its own."""
         return self.leaving is not None
 
+    def going_on(self, groups: Groups) -> SessionStream:
+        """Return the session with other groups: those that are left of its own, or the same again."""
+        return replace(self, groups=groups)
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -90,3 +103,4 @@ class Written:
 
     beside: list[SideFile]  # files that belong beside it
     time: str = ""  # of the last message, if that dates the file
+    resume: ResumeAdvice | None = None  # how to continue it, if it stands by itself

@@ -9,8 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pond.codec.continuing import ResumeAdvice
 from pond.codec.output import HeldFile, release
-from pond.codec.placing import date_file, inside, layout, list_session, refuse_empty, safe_beside, seconds
+from pond.codec.placing import (
+    date_file,
+    inside,
+    layout,
+    list_session,
+    note_resume,
+    refuse_empty,
+    safe_beside,
+    seconds,
+)  # fmt: skip
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
 from pond.codec.session import SessionStream
@@ -29,11 +39,13 @@ class Staged:
     listed: list[SideFile]  # lines for a list that the client keeps of its sessions
     in_layout: str
     date: float | None
+    resume: ResumeAdvice | None
 
     def put(self, target: Path, report: Report) -> None:
         """Give the files their names; raise SourceFault if another file has one of them."""
         location = target / self.location
         self.put_at(inside(target, location), report)
+        note_resume(self.resume, self.location, report)
 
     def put_at(self, location: Path, report: Report) -> None:
         """Give the session file the name `location`, and those beside it theirs."""
@@ -61,4 +73,4 @@ def stage_session(
             beside.append((extra.name, other))
     listed = [extra for extra in written.beside if extra.shared]
     date = seconds(written.time) if session.foreign else dated()
-    return Staged(name, location, file, beside, listed, layout(session, request), date)
+    return Staged(name, location, file, beside, listed, layout(session, request), date, written.resume)

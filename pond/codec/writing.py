@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import BinaryIO
 
 from pond.codec.carried import canonical_lines, native_lines
+from pond.codec.continuing import advice, can_continue
 from pond.codec.forms import whole_form
 from pond.codec.reader import SessionReading
 from pond.codec.registry import CANONICAL, adapter
@@ -30,7 +32,9 @@ def write_session(
     if to == CANONICAL:
         write_canonical(session, out, progress)
         return Written([])
-    return (write_foreign if session.foreign else write_native)(session, out, report, name, progress)
+    alone, session = can_continue(session)
+    written = (write_foreign if session.foreign else write_native)(session, out, report, name, progress)
+    return replace(written, resume=advice(session, written)) if alone else written
 
 
 def write_canonical(session: SessionStream, out: BinaryIO, progress: Tick = _no_tick) -> None:
@@ -70,8 +74,10 @@ def write_foreign(
     """Write a session's records in another client's form; raise SourceFault if there are none or too much is lost."""
     assert session.leaving is not None
     writer = SessionWriter(adapter(session.row["source_agent"]), session.row, session.origin.recall, report, name)
-    _write_lines(session, writer, out, report, name, progress, [], None)
-    return session.leaving.end()
+    listed: list[SideFile] = []
+    _write_lines(session, writer, out, report, name, progress, listed, None)
+    written = session.leaving.end()
+    return replace(written, beside=[*written.beside, *listed])
 
 
 def _write_lines(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from pond.codec.registry import client_named
 from pond.codec.report import Report
 from pond.intake.sources import Change
 from pond.model.json_text import JsonObject
@@ -19,6 +20,9 @@ class Request:
     dry_run: bool = False
     live: bool = False  # the sources are being written: a cut-off last line may still be completed
     processes: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", [(path, client_named(client)) for path, client in self.inputs])
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pond.codec.registry import client_named
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.lake import find
 from pond.model.json_text import JsonObject
@@ -20,7 +21,7 @@ def named(store: Store, texts: Iterable[str]) -> list[JsonObject]:
 
 def every(store: Store, project: str | None, client: str | None) -> list[JsonObject]:
     """Return the rows of all sessions of a project and a client, in the order of their ids; raise if there are none."""
-    wanted = (("project", project), ("source_agent", client))
+    wanted = (("project", project), ("source_agent", client_named(client)))
     filters = (predicate.equals(name, load.stored_id(text)) for name, text in wanted if text is not None)
     rows = load.sessions(store, predicate.all_of(*filters))
     if not rows:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pond.codec.registry import client_named
 from pond.diagnostics.progress import Progress, Watch, unwatched
 from pond.operations.service import Service
 
@@ -46,7 +47,7 @@ def export(service: Service, request: ExportRequest, watch: Watch = unwatched) -
     from pond.lake import export as lake
     from pond.sessions.archive.select import Selection
 
-    selection = Selection(request.sessions, request.project, request.client, request.since, request.until)
+    selection = Selection(request.sessions, request.project, client_named(request.client), request.since, request.until)
     return lake.export(service.writing(request.namespace), request.path, selection, _shown("exporting", watch))
 
 

@@ -15,7 +15,7 @@ from pond.codec.batch import converted_into, is_directory, run_jobs, staging
 from pond.codec.finding import FoundSource, expand
 from pond.codec.opening import Input, open_input
 from pond.codec.output import NewFile, failed
-from pond.codec.placing import put_beside, refuse_empty
+from pond.codec.placing import note_resume, put_beside, refuse_empty
 from pond.codec.registry import CANONICAL, clients
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
@@ -94,11 +94,14 @@ def _one(job: FoundSource, alone: Alone, request: ConvertRequest, out: BinaryIO,
         if output is None:
             written = _stream(source, alone, order.to, out, report, "standard output", watch)
             done.beside = list(dict.fromkeys(extra.name for extra in written.beside))
+            if report.losses:  # a session on its way back to its client goes on in a pipe, not on a screen
+                note_resume(written.resume, "", report)
             return
         with NewFile(Path(output)) as new:
             written = _stream(source, alone, order.to, new, report, output, watch)
             refuse_empty(new, job.name, job.name)
         put_beside(Path(output), written, "", report)
+        note_resume(written.resume, "", report)
     done.not_written = any(d.code.startswith("output") and d.severity == "error" for d in report.diagnostics)
 
 

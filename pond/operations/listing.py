@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, cast
 
+from pond.codec.registry import client_named
 from pond.diagnostics.failures import Failure
 from pond.operations.failing import RequestError
 from pond.operations.service import Service
@@ -18,7 +19,7 @@ def list_sessions(service: Service, request: ListRequest) -> ListResponse:
     from pond.lake.listing import LIMIT, ListingFilter, recent
 
     wanted = ListingFilter(
-        client=request.get("source_agent"),
+        client=client_named(request.get("source_agent")),
         project=request.get("project"),
         since=_micros(request, "since"),
         until=_micros(request, "until"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pond.codec.registry import clients
+from pond.codec.registry import client_named, clients
 from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.diagnostics.nearest import unknown
 from pond.diagnostics.progress import Progress, Watch, unwatched
@@ -82,7 +82,7 @@ def sync(service: Service, request: SyncRequest, watch: Watch = unwatched) -> Sy
 def inputs(service: Service) -> list[tuple[str, str | None]]:
     """Return what is synced: the stores of this machine's clients, and the configured paths."""
     settings = service.settings.sync
-    wanted = settings.clients if settings.clients is not None else clients()
+    wanted = tuple(map(client_named, settings.clients)) if settings.clients is not None else clients()
     for name in wanted:
         if name not in clients():
             raise unknown("client", name, clients(), " in `sync.clients`")

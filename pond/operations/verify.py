@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pond.codec.finding import FoundSource, expand
-from pond.codec.registry import CANONICAL, adapter
+from pond.codec.registry import CANONICAL, adapter, client_named
 from pond.codec.report import Report
 from pond.codec.verify import UNKNOWN, Verdict, verify_job
 from pond.config.process import may_fork
@@ -31,6 +31,9 @@ class VerifyRequest:
     project: str | None = None
     steps: int | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "client", client_named(self.client))
 
 
 @dataclass(slots=True)

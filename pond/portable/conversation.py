@@ -71,3 +71,5 @@ class Heading:
     spawned: bool = False  # a subagent's session, not a fork
     name: str = ""  # what the parent called a subagent, where its session says so
     branch: str | None = None  # of the repository
+    note: str = ""  # a line that tells a person where the session comes from
+    provider: str = ""  # of models, that the target is set up for; empty where it is the target's own

@@ -11,7 +11,7 @@ from pond.model.json_text import JsonObject
 from pond.model.marks import PATH, POND, REPEAT_OF, copied, label_of, marks_of
 from pond.portable import origin
 from pond.portable.conversation import Heading, Item, Title
-from pond.portable.lift import EPOCH, Lift
+from pond.portable.lift import EPOCH, Lift, SideText, nothing_beside
 from pond.portable.loss import Losses
 from pond.portable.lowering import Group, Lowering, as_uuid
 from pond.portable.outline import Outline, Recall
@@ -72,6 +72,7 @@ class Foreign:
     def __init__(
         self, heading: Heading, session: JsonObject, outline: Outline, lowering: type[Lowering], losses: Losses,
         recall: Recall, reached: Reached, came_from: JsonObject, keep_origin: bool = False,
+        beside: SideText = nothing_beside,
     ) -> None:  # fmt: skip
         self._outline, self._losses, self._lowering = outline, losses, lowering
         self._reached = reached
@@ -79,7 +80,7 @@ class Foreign:
         self._came_from, self._keep_origin = came_from, keep_origin
         self._copied: dict[str, tuple[str, str]] = {}  # messages of the source that are copies of others' themselves
         self._main = self._road(heading)
-        self._lift = Lift(session, outline, losses, recall, self._main.pairing)
+        self._lift = Lift(session, outline, losses, recall, self._main.pairing, beside)
         self._threads: dict[str, _Road] = {}
         self.last_time = ""
         self._source_id = origin.whole(session["id"])
@@ -241,8 +242,9 @@ class Foreign:
             main = self._main.heading
             agent, source_id = main.source_agent, f"{main.source_id}/{key}"
             heading = Heading(
-                as_uuid(main.id, source_id), source_id, agent, main.project, main.created_at, main.id, spawned=True
-            )
+                as_uuid(main.id, source_id), source_id, agent, main.project, main.created_at, main.id, spawned=True,
+                provider=main.provider,
+            )  # fmt: skip
             road = self._threads[key] = self._road(heading)
         return road
 

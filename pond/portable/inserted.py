@@ -8,14 +8,25 @@ import re
 OPEN, CLOSE = '<injected-context source="', "</injected-context>"
 _TAG, _SPELLED = re.compile(r"<(\\*/?injected-context)"), re.compile(r"<\\(\\*/?injected-context)")
 WRITER = "pond"  # who wrote the file, where a client's file says that
-STUB = "[pond: the session holds no result for this call]"
+STUB = "[pond: interrupted, outcome unknown: the session holds no result for this call; check before you rely on it]"
+STUBS = (STUB, "[pond: the session holds no result for this call]")  # the second is what earlier versions wrote
 OPENING = "[pond: the session begins with an answer; what came before is not in it]"
 
 
-def tagged(text: str, client: str) -> str:
-    """Return injected text in a tag that says which client's harness put it there; it cannot close the tag itself."""
+def tagged(text: str, client: str, **where: str) -> str:
+    """Return injected text in a tag that says which client's harness put it there; it cannot close the tag itself.
+
+    `where` are further attributes: the file that was attached, the hook that spoke.
+    """
     inside = _TAG.sub(r"<\\\1", text)
-    return f'{OPEN}{client}">\n{inside}\n{CLOSE}'
+    named = "".join(f' {name}="{_attribute(value)}"' for name, value in where.items() if value)
+    return f'{OPEN}{client}"{named}>\n{inside}\n{CLOSE}'
+
+
+def _attribute(value: str) -> str:
+    for mark, spelled in (("&", "&amp;"), ('"', "&quot;"), ("<", "&lt;"), (">", "&gt;"), ("\n", " ")):
+        value = value.replace(mark, spelled)
+    return value
 
 
 def is_tagged(text: str) -> bool:
@@ -31,6 +42,22 @@ def untagged(text: str) -> str:
     return text
 
 
+def without_halves(text: str, tags: tuple[str, ...]) -> str:
+    """Return injected text without the halves of tags whose other half stands behind or before a person's words."""
+    for tag in tags:
+        start, end = f"<{tag}>", f"</{tag}>"
+        if text.rstrip().endswith(start):
+            text = text.rstrip().removesuffix(start).rstrip()
+        if text.lstrip().startswith(end):
+            text = text.lstrip().removeprefix(end).lstrip()
+    return text
+
+
 def left_out(what: str) -> str:
     """Return the note in place of something that the target cannot hold."""
     return f"[pond: {what} was here; it could not be carried over]"
+
+
+def came_from(client: str, session_id: str) -> str:
+    """Return the one line that tells a person where a session comes from; it stands before the first message."""
+    return f"[pond] This history was copied from {client} session {session_id}."

@@ -6,15 +6,16 @@ from collections.abc import Callable
 
 from pond.lang.runtime import CARRIED, LISTED
 from pond.model.json_text import Json, JsonObject
-from pond.model.marks import AS, POND, WEAVE, label_of, marks_of
+from pond.model.marks import AS, FILE, POND, WEAVE, label_of, marks_of
 from pond.portable.blocks import PDF, portable_result
 from pond.portable.conversation import ASSISTANT, TOOL, USER, Compaction, Item, Rewound, Said, Title
-from pond.portable.inserted import STUB, tagged, untagged
+from pond.portable.inserted import STUBS, is_tagged, tagged, untagged, without_halves
 from pond.portable.leftover import left_over, name_and_size
 from pond.portable.loss import Losses
-from pond.portable.outline import Compact, Note, Outline, Recall, Record
+from pond.portable.outline import Compact, Echo, Note, Outline, Recall, Record
 from pond.portable.pairing import Pairing
 from pond.portable.queue import Prompt, Queue, Queued
+from pond.portable.shown import is_display, source_names
 
 EPOCH = "1970-01-01T00:00:00.000Z"
 _ROLES = (USER, ASSISTANT, TOOL)
@@ -25,13 +26,25 @@ _MESSAGE_OWN, _PART_OWN = frozenset((POND, "source")), frozenset((POND,))
 _NOTHING: list[Item] = []  # for the many records that say nothing; read only
 
 
+SideText = Callable[[str], str | None]
+
+
+def nothing_beside(name: str) -> str | None:
+    """Return the text of a file beside the session, where nobody knows of one."""
+    return None
+
+
 class Lift:
     """One session on its way into a portable conversation."""
 
     def __init__(
-        self, session: JsonObject, outline: Outline, losses: Losses, recall: Recall, pairing: Pairing
+        self, session: JsonObject, outline: Outline, losses: Losses, recall: Recall, pairing: Pairing,
+        beside: SideText = nothing_beside,
     ) -> None:  # fmt: skip
         self.outline, self.losses = outline, losses
+        self._beside = beside
+        self._put_back: set[str] = set()  # files beside the session whose text stands in results
+        self._residue: Json = None  # of the record whose message is made
         losses.known = outline.known
         self._recall = recall
         self._agent = session["source_agent"]
@@ -60,6 +73,8 @@ class Lift:
         label = marks.get(AS, "")
         source = options.get("source")
         residue = source if type(source) is dict else {}
+        if POND in residue and is_display(residue):
+            return _NOTHING  # says for the screen what another row says
         if label in _APART:
             return self._apart(events, label, residue, line)
         message_id = head["id"]
@@ -103,7 +118,10 @@ class Lift:
             return [Compaction(note.summary, record.id, self._at(record.events[0]), kept, note.kept_first)]
         if type(note) is Queued:
             return self._queued(note, record)
-        assert not isinstance(note, Compact | Queued)
+        if type(note) is Echo:
+            self._name_prompts("not-sent", [Prompt.of(record.events, line=record.line)])
+            return []
+        assert not isinstance(note, Compact | Queued | Echo)
         if type(note) is Rewound:
             return self._gone_back(note, record)
         if type(note) is Title:
@@ -220,6 +238,7 @@ class Lift:
             self.time = time
         else:
             time = self._at(head)
+        self._residue = head["options"].get("source")
         if role == ASSISTANT:
             said = Said(ASSISTANT, head["id"], time, line, [], False, self.outline.model)
         else:
@@ -258,6 +277,7 @@ class Lift:
 
     def _message(self, event: JsonObject, line: int) -> Said | None:
         role = event.get("role")
+        self._residue = event["options"].get("source")
         if role in _ROLES:
             model = self.outline.model if role == ASSISTANT else None
             return Said(role, event["id"], self._at(event), line, [], model=model)
@@ -300,12 +320,20 @@ class Lift:
         if said.role == ASSISTANT:
             self.losses.add("harness-message", said.id, part["id"], said.line, size=len(text))
             return None
-        text = untagged(text)
-        if text.lstrip().startswith(self.outline.renewed):
+        if untagged(text).lstrip().startswith(self.outline.renewed):
             self.losses.add("context-renewed", said.id, part["id"], said.line, size=len(text))
             return None
+        if not is_tagged(text):  # else it says already who put it there
+            whole = without_halves(text, self.outline.wraps)
+            if whole != text:
+                self.losses.add("tag-left-out", said.id, part["id"], said.line)
+            if not whole:
+                return None
+            residue = self._residue
+            file = self.outline.attached(residue) if type(residue) is dict else ""
+            text = tagged(whole, self._agent, file=file)
         self.losses.add("context-marked", said.id, part["id"], said.line, size=len(text))
-        return {"kind": "part", "id": part["id"], "type": "text", "text": tagged(text, self._agent), "options": {}}
+        return {"kind": "part", "id": part["id"], "type": "text", "text": text, "options": {}}
 
     def _reasoning(self, part: JsonObject, said: Said) -> JsonObject | None:
         text = part.get("text")
@@ -338,9 +366,11 @@ class Lift:
         if type(part.get("name")) is not str:
             return self._broken(part, said.line)
         call_id = part.get("call_id")
+        call_id = call_id if type(call_id) is str else ""
+        name = source_names(self._residue).get(call_id)
         return {
-            "kind": "part", "id": part["id"], "type": "tool_call", "name": part["name"],
-            "call_id": call_id if type(call_id) is str else "", "params": part.get("params"), "options": {},
+            "kind": "part", "id": part["id"], "type": "tool_call", "name": name if type(name) is str else part["name"],
+            "call_id": call_id, "params": part.get("params"), "options": {},
         }  # fmt: skip
 
     def _result(self, part: JsonObject, said: Said) -> JsonObject | None:
@@ -348,13 +378,25 @@ class Lift:
         result: Json = part.get("result")
         if type(result) is not str:
             result = portable_result(result)
-        elif result == STUB:
+        elif result in STUBS:
             return None  # ours: stands for a result that is not there
+        else:
+            result = self._put_together(result, part, said)
         return {
             "kind": "part", "id": part["id"], "type": "tool_result", "call_id": call_id if type(call_id) is str else "",
             "name": part.get("name"), "result": result, "is_failure": part.get("is_failure") is True,
             "options": {},
         }  # fmt: skip
+
+    def _put_together(self, result: str, part: JsonObject, said: Said) -> str:
+        """Return a tool's output; what the client moved to a file beside the session is taken from there."""
+        name = self.outline.moved_output(result)
+        moved = self._beside(name) if name is not None else None
+        if name is None or moved is None:
+            return result
+        self._put_back.add(name)
+        self.losses.add("output-put-back", said.id, part["id"], said.line, name.rpartition("/")[2], len(moved))
+        return moved
 
     def _broken(self, part: JsonObject, line: int) -> JsonObject | None:
         """Name a part that does not have the shape of its type; nothing of it goes on."""
@@ -380,9 +422,11 @@ class Lift:
                     return self._noted(note, self._record)
             self.losses.record(residue, self._inner)
         elif label == "beside":
+            moved = marks_of(events[0]["options"]).get(FILE)
+            kind = "output-put-back" if type(moved) is str and moved in self._put_back else "side-file"
             for part in events[1:]:
                 name, size = str(part.get("file_name", "")), _size(part)
-                self.losses.add("side-file", events[0]["id"], part["id"], what=name, size=size)
+                self.losses.add(kind, events[0]["id"], part["id"], what=name, size=size)
         else:
             self.losses.count("repeat" if label == "repeat" else "record", label)
         return _NOTHING

@@ -21,7 +21,6 @@ class Lowering(ABC):
     """Writes one portable conversation. `deepest` is how many generations of subagents the target can hold."""
 
     deepest = 1
-    home = ""  # the client's own directory, as people call it
 
     def __init__(self, heading: Heading, losses: Losses) -> None:
         self.heading, self.losses = heading, losses
@@ -30,11 +29,6 @@ class Lowering(ABC):
     @abstractmethod
     def path_of(heading: Heading) -> str:
         """Return where the session's file lies in the client's own layout."""
-
-    @staticmethod
-    @abstractmethod
-    def resume(heading: Heading) -> str:
-        """Return the command that goes on with the session, once its file is in the client's directory."""
 
     @staticmethod
     def folder_of(project: str) -> str | None:

@@ -19,9 +19,14 @@ class Compact:
     kept_first: bool = False  # they stand before the summary
 
 
+@dataclass(slots=True)
+class Echo:
+    """A record that repeats what a person told the client itself, where the conversation says it already."""
+
+
 Recall = Callable[[str], list[JsonObject]]
 # Seen instead of a plain record; a rewind is the only one after which the record itself still counts.
-Note = Title | Rewound | Compact | Said | Queued
+Note = Title | Rewound | Compact | Said | Queued | Echo
 
 
 @dataclass(slots=True)
@@ -55,6 +60,7 @@ class Outline:
 
     renewed: tuple[str, ...] = ()
     known: frozenset[str] = frozenset()
+    wraps: tuple[str, ...] = ()  # tags of the harness around a person's words
     inner = ""  # the field of a record that wraps what it is about
     queue: str | None = None  # label of the records with a prompt that waits or waited in the client's queue
     document_labels: frozenset[str] = (
@@ -97,6 +103,16 @@ class Outline:
     @staticmethod
     def title_of(residue: JsonObject) -> str | None:
         """Return what a record that is carried whole says the session is called."""
+        return None
+
+    @staticmethod
+    def attached(residue: JsonObject) -> str:
+        """Return the name of the file that a record's injected text was read from; empty where there is none."""
+        return ""
+
+    @staticmethod
+    def moved_output(text: str) -> str | None:
+        """Return the file beside the session that holds a tool's output, where a result only says so."""
         return None
 
     @staticmethod

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 from collections.abc import Iterator
 
 from pond.codec.placing import seconds
+from pond.codec.reader import BESIDE
 from pond.codec.relatives import opening
 from pond.codec.report import Report
 from pond.codec.session import SessionOrigin, SessionStream
@@ -14,6 +17,9 @@ from pond.model.json_text import JsonObject
 from pond.model.notices import is_notice
 from pond.model.session_row import is_session
 from pond.sessions import load
+from pond.sessions.stored_text import from_stored
+from pond.sessions.tables import MESSAGES
+from pond.substrate import predicate, read
 from pond.substrate.store import Store
 
 
@@ -78,6 +84,16 @@ class _LakeOrigin(SessionOrigin):
     def kin(self, session_id: str) -> tuple[JsonObject, str] | None:
         found = load.session(self._store, session_id)
         return None if found is None else (found, load.last_record(self._store, session_id))
+
+    def beside(self, name: str) -> bytes | None:
+        here = predicate.equals("session_id", load.stored_id(self._id))
+        called = predicate.begins_with("id", load.stored_id(f"{BESIDE}/{name}/"))
+        found = read.rows(self._store, MESSAGES, ["id"], predicate.all_of(here, called))["id"].to_pylist()
+        for id in sorted(found):
+            for part in self._earlier(from_stored(id))[1:]:
+                with contextlib.suppress(KeyError, TypeError, ValueError):  # canonical text of anybody
+                    return base64.b64decode(part["data"], validate=True)
+        return None
 
     def others(self, session_id: str) -> Iterator[SessionStream]:
         found = load.session(self._store, session_id)

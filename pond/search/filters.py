@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pond.codec.registry import clients
+from pond.codec.registry import client_named, clients
 from pond.diagnostics.diagnostic import UsageError
 from pond.lake import find, projects
 from pond.lake.listing import sessions_of
@@ -94,6 +94,8 @@ def _client(store: Store, condition: Condition) -> str:
     for names in (clients, lambda: sessions_of(store)):  # what pond knows is cheaper to check
         if name := next((name for name in names() if name.lower() == wanted), None):
             return name
+    if (meant := client_named(wanted)) != wanted:
+        return meant
     refusal = values.unknown("a client", condition.value, {*clients(), *sessions_of(store)})
     raise values.at(refusal, span=condition.span)
 

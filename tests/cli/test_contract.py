@@ -451,7 +451,12 @@ def test_a_healthy_convert_is_quiet_in_a_pipe(client: Client, tmp_path: Path) ->
     for n in range(30):
         client.session(tmp_path / "in", f"quiet {n}", turns=20)
     done = pond("convert", tmp_path / "in", "--to", client.name, "-o", tmp_path / "out")
-    assert (done.code, done.out, done.err) == (0, b"", "")
+    assert (done.code, done.out, done.errors) == (0, b"", [])
+    first, *steps = done.err.splitlines()
+    assert first == "pond: to continue:", done.err
+    assert [line for line in steps if "resume" not in line and "cp -Rpn" not in line and "/home/mira" not in line] == [
+        "pond: and 27 more sessions (--json has all)"
+    ]
 
 
 def test_a_long_convert_shows_progress_on_a_terminal(tmp_path: Path) -> None:

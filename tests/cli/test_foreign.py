@@ -60,7 +60,7 @@ def test_a_session_goes_into_the_others_layout_and_the_way_on_is_said(
     assert place.startswith(folder)
     assert session_id("layout") not in place
     assert came_from(tmp_path / "out" / place) == [session_id("layout")]
-    assert f"`{command} {Path(place).stem[-36:]}`" in done.err
+    assert f"\n  {command} {Path(place).stem[-36:]}\n" in done.err
 
 
 @pytest.mark.parametrize(("source", "target"), ROADS)
@@ -220,7 +220,9 @@ def test_json_has_the_sums_and_the_way_on(tmp_path: Path) -> None:
     assert told["resume"] == [
         {
             "client": "codex",
+            "session": session_id("pdf"),
             "place": made(tmp_path / "out")[0],
+            "directory": "/home/mira",
             "command": f"codex resume {Path(made(tmp_path / 'out')[0]).stem[-36:]}",
         }
     ]

@@ -23,6 +23,8 @@ def _row(client: Client, capture: Path) -> Source:
 
     def write(_: Client, store: Path, work: Path) -> None:
         shutil.copytree(home / client.folder, store / client.folder)
+        if (home / "session_index.jsonl").exists():
+            shutil.copy(home / "session_index.jsonl", store)
         for path in store.rglob("*.jsonl"):
             path.chmod(0o644)
         for path in store.rglob("*"):

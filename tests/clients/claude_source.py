@@ -111,7 +111,8 @@ def _from_model(row: Row, block: Row, results: dict[str, Row]) -> Iterator[Item]
             content = results[block["id"]]["content"] if block["id"] in results else None
             texts, pictures = _content(content)
             result = None if content is None else "\n".join(texts)
-            yield Item("call", names=ids, name=block["name"], arguments=block["input"], result=result)
+            failed = results.get(block["id"], {}).get("is_error") is True
+            yield Item("call", "", ids, block["name"], block["input"], result, failed)
             yield from (Item("image", names=ids) for _ in range(pictures))
 
 

@@ -45,8 +45,29 @@ class Client(ABC):
     def command(self, room: Room, url: str, prompt: str, session: str | None) -> tuple[list[str], dict[str, str]]:
         """Return command and environment that resume a session by its id, or the newest, and ask `prompt`."""
 
+    def set_up(self, room: Room) -> dict[str, str]:
+        """Return what pond is told of the client's home, which holds its settings."""
+        return {}
+
+    @abstractmethod
+    def title(self, session: Path) -> str:
+        """Return what a person called the session; empty where nobody did."""
+
+    @abstractmethod
+    def begin(self, room: Room, url: str, prompt: str) -> tuple[list[str], dict[str, str]]:
+        """Return command and environment that begin a session of the client's own."""
+
+    @abstractmethod
+    def at_terminal(self, room: Room, url: str, session: str | None) -> tuple[list[str], dict[str, str]]:
+        """Return command and environment that show a session on a screen, or the list to choose one from."""
+
+    @abstractmethod
+    def shown_call(self, item: Item, source: "Client") -> tuple[str, ...]:
+        """Return what the screen may show of a call of another client's session: its name, or that it failed."""
+
     def place(self, store: Path, room: Room) -> None:
-        """Put a store into the HOME of a room; the times of its files stay."""
+        """Put a store, and what else lies in its home, into the HOME of a room; the times of its files stay."""
         target = room.home / self.root
         target.mkdir(parents=True, exist_ok=True)
-        (store / self.folder).rename(target / self.folder)
+        for path in store.iterdir():
+            path.rename(target / path.name)

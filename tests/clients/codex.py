@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.clients import codex_rows, codex_source
 from tests.clients.client import PEBBLE, Client
-from tests.clients.expected import Item
+from tests.clients.expected import Item, rows
 from tests.clients.install import CODEX, program
 from tests.clients.isolation import Room
 from tests.clients.script import Case
@@ -73,3 +73,36 @@ class Codex(Client):
         flags = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
         environment = room.environment(MOCK_KEY="dummy", CODEX_HOME=str(home))
         return [self.program, "exec", "resume", *flags, *which, prompt], environment
+
+    def set_up(self, room: Room) -> dict[str, str]:
+        home = room.root / "settings"
+        home.mkdir(exist_ok=True)
+        text = _CONFIGURATION.format(model=codex_rows.MODEL, provider=codex_rows.PROVIDER, url="")
+        (home / "config.toml").write_text(text, encoding="utf-8")
+        return {"CODEX_HOME": str(home)}
+
+    def title(self, session: Path) -> str:
+        index = next(folder.parent for folder in session.parents if folder.name == self.folder) / "session_index.jsonl"
+        listed = rows(index) if index.exists() else []
+        found = [row["thread_name"] for row in listed if row.get("id") == session.stem[-_ID_LENGTH:]]
+        return str(found[-1]) if found else ""
+
+    def begin(self, room: Room, url: str, prompt: str) -> tuple[list[str], dict[str, str]]:
+        (program, exec_, _, *flags, _), environment = self.command(room, url, prompt, "")
+        return [program, exec_, *flags[:-1], prompt], environment
+
+    def at_terminal(self, room: Room, url: str, session: str | None) -> tuple[list[str], dict[str, str]]:
+        _, environment = self.command(room, url, "", session)
+        file = room.home / self.root / "config.toml"
+        # Of a model that it knows the client first tells that there is a newer one.
+        text = file.read_text(encoding="utf-8").replace(f'model = "{codex_rows.MODEL}"', 'model = "mock-model"')
+        trust = f'\n[projects."{room.work}"]\ntrust_level = "trusted"\n'
+        file.write_text(text + trust, encoding="utf-8")
+        which = ["resume"] if session is None else ["resume", session]
+        return [self.program, *which], room.at_terminal(environment)
+
+    def shown_call(self, item: Item, source: Client) -> tuple[str, ...]:
+        server, tool = source.name, item.name
+        if item.name.startswith("mcp__"):
+            _, server, tool = item.name.split("__", 2)
+        return (f"{'Failed' if item.failed or item.result is None else 'Called'} {server}.{tool}",)

@@ -1,6 +1,7 @@
 """What a Codex rollout says: its response items, after compactions and rollbacks, with the head of a fork's parent."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from tests.clients.expected import Item, NotASession, between, names, rows
 
 Row = dict[str, Any]
 
+_FAILED = re.compile(r"^Process exited with code [1-9]", re.MULTILINE)  # what surely says so; there is more
 # Texts in user messages that the client wrote itself.
 _INJECTED = (
     "# AGENTS.md instructions",
@@ -97,7 +99,8 @@ def _items(item: Row, outputs: dict[str, Row]) -> Iterator[Item]:
         result = None if output is None else "\n".join(texts)
         ids |= names(output.get("id")) if output else frozenset()
         arguments = json.loads(item["arguments"]) if kind == "function_call" else item["input"]
-        yield Item("call", names=ids, name=item["name"], arguments=arguments, result=result)
+        failed = result is not None and _FAILED.search(result) is not None
+        yield Item("call", "", ids, item["name"], arguments, result, failed)
         yield from (Item("image", names=ids) for _ in range(pictures))
 
 

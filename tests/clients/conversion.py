@@ -1,6 +1,7 @@
 """`pond convert`, as a user runs it: a store of one client in, a store of another and a loss report out."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -18,15 +19,19 @@ class ConversionFailed(Exception):
     """`pond convert` did not do what was asked."""
 
 
-def convert(store: Path, source: Client, target: Client, room: Room, old: Path | None) -> tuple[Path, list[Loss]]:
-    """Convert a store below the room's root; `old` is the work directory of a session that was made elsewhere."""
-    out, report = room.root / "converted", room.root / "loss.jsonl"
-    shutil.rmtree(out, ignore_errors=True)
+def convert(
+    store: Path, source: Client, target: Client, room: Room, old: Path | None, into: Path | None = None
+) -> tuple[Path, list[Loss]]:  # fmt: skip
+    """Convert a store below the room's root, or into a home; `old` is the work directory of a session of elsewhere."""
+    out, report = into or room.root / "converted", room.root / "loss.jsonl"
+    if into is None:
+        shutil.rmtree(out, ignore_errors=True)
     report.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pond.cli.main", "convert", str(store), "--to", target.name]
     command += ["-o", str(out), "--loss-report", str(report), *FLAGS]
     command += ["--map-path", f"{old}={room.work}"] if old is not None else []
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    environment = {**os.environ, **target.set_up(room)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, env=environment)
     if done.returncode != 0 or not (out / target.folder).is_dir():
         raise ConversionFailed(f"pond convert ended with {done.returncode}: {done.stderr.strip()[-400:]}")
     return out, [json.loads(line) for line in report.read_bytes().splitlines()] if report.exists() else []

@@ -22,6 +22,7 @@ class Item:
     name: str = ""
     arguments: Any = None
     result: str | None = None
+    failed: bool = False
 
 
 class NotASession(Exception):

@@ -90,6 +90,11 @@ class Room:
         }
         return {**own, **extra}
 
+    def at_terminal(self, environment: dict[str, str]) -> dict[str, str]:
+        """Return an environment for a program at a terminal that can do everything."""
+        kept = {name: value for name, value in environment.items() if name not in ("CI", "NO_COLOR")}
+        return {**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+
     def run(self, command: list[str], environment: dict[str, str], timeout: float = TIMEOUT) -> Run:
         """Run a client in the work directory, in a process group that is ended when the time is over."""
         process = subprocess.Popen(

@@ -38,7 +38,7 @@ def unaccounted(source: Passage, made: Made) -> list[str]:
     read_again = _read_again(made)
     have = Counter(_form(piece) for passage in read_again for piece in pieces(passage.rows))
     have += Counter(form for passage in read_again for form in _beside_the_parts(passage))
-    named = Named(made.losses)
+    named = Named(made.losses, source)
     whole_messages = {loss.message for loss in made.losses if loss.message and not loss.part and loss.kind != _ITEM}
     problems = []
     for piece in pieces(source.rows):

@@ -27,14 +27,21 @@ class Piece:
 def pieces(events: list[JsonObject]) -> Iterator[Piece]:
     """Yield every Part of a session's messages as a piece, in order; a note in place of a result is none."""
     roles: dict[str, str] = {}
+    names: dict[str, str] = {}  # of calls that were renamed: what they were called
     for event in events:
         if event["kind"] == "message":
             roles[event["id"]] = event["role"]
+            names |= _renamed(event)
         elif event["kind"] == "part" and event.get("result") != STUB:
-            yield _piece(event, roles[event["message_id"]])
+            yield _piece(event, roles[event["message_id"]], names)
 
 
-def _piece(part: JsonObject, role: str) -> Piece:
+def _renamed(message: JsonObject) -> dict[str, str]:
+    pond = _residue(message).get("pond")
+    return pond.get("tools", {}) if type(pond) is dict else {}
+
+
+def _piece(part: JsonObject, role: str, names: dict[str, str]) -> Piece:
     kind, content = part["type"], None
     if kind == "text":
         kind = role if part["provenance"] == "conversational" else "injected"
@@ -42,7 +49,8 @@ def _piece(part: JsonObject, role: str) -> Piece:
     elif kind == "reasoning":
         content = part["text"]
     elif kind == "tool_call":
-        kind, content = "call", (part["name"], exactly(_read(part.get("params"))))
+        name = names.get(part.get("call_id") or "", part["name"])
+        kind, content = "call", (name, exactly(_read(part.get("params"))))
     elif kind == "tool_result":
         kind, content = "result", tuple(result(part.get("result")))
     elif kind == "file":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pond.codec.batch import convert_job
 from pond.codec.finding import FoundSource
-from pond.codec.registry import CANONICAL
+from pond.codec.registry import CANONICAL, adapter
 from pond.codec.report import Report
 from pond.codec.request import ConversionRequest
 from pond.model.json_text import Json, JsonObject, encode_line
@@ -31,7 +31,7 @@ class Made:
 
     @property
     def files(self) -> list[Path]:
-        return sorted(self.folder.rglob("*.jsonl"))
+        return sorted(file for file in self.folder.rglob("*.jsonl") if file.name != adapter(self.client).list_name)
 
     @property
     def losses(self) -> list[Loss]:
@@ -67,10 +67,11 @@ class Made:
         return file
 
 
-def convert(file: Path, to: str, folder: Path, client: str | None = None) -> Made:
+def convert(file: Path, to: str, folder: Path, client: str | None = None, note: bool = True) -> Made:
     """Convert a session file into a directory."""
     spool = folder.with_name(f"{folder.name}.spool")
-    return Made(to, folder, convert_job(FoundSource(file, str(file)), ConversionRequest(to, client), folder, spool))
+    request = ConversionRequest(to, client, note=note)
+    return Made(to, folder, convert_job(FoundSource(file, str(file)), request, folder, spool))
 
 
 def write_events(events: list[JsonObject], folder: Path) -> Path:
@@ -89,10 +90,10 @@ def scratch() -> Iterator[Path]:
 
 
 @contextmanager
-def converted(events: list[JsonObject], to: str) -> Iterator[Made]:
+def converted(events: list[JsonObject], to: str, note: bool = True) -> Iterator[Made]:
     """Convert canonical events in a directory that is gone afterwards."""
     with scratch() as folder:
-        yield convert(write_events(events, folder / "in"), to, folder / "out", CANONICAL)
+        yield convert(write_events(events, folder / "in"), to, folder / "out", CANONICAL, note)
 
 
 def whole(file: Path, client: str) -> Passage:

@@ -1,5 +1,6 @@
 """What must come through a conversion, and the few changes that may happen to it, each only where a loss names it."""
 
+import base64
 import json
 import re
 from collections import Counter, defaultdict
@@ -14,6 +15,10 @@ from tests.laws.passage import Passage
 
 _HALF = re.compile("[\ud800-\udfff]")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]")
+
+_TAGS = "(?:command-args|bash-input|user-memory-input)"
+_HALF_TAG = re.compile(rf"\s*<{_TAGS}>\s*\Z|\A\s*</{_TAGS}>\s*")
+_MOVED = re.compile(r"tool-results/(\S+)")
 
 Change = Callable[[Json], Json]
 
@@ -34,6 +39,10 @@ def _whole_call(call: Json) -> Json:
     return name, exactly(_whole(json.loads(params)))
 
 
+def _without_tag(content: Json) -> Json:
+    return _HALF_TAG.sub("", content)
+
+
 def _wrapped(call: Json) -> Json:
     name, params = call
     return name, f'{{"input": {params}}}'
@@ -51,6 +60,7 @@ CHANGES: dict[str, Change] = {
     "arguments-wrapped": _wrapped,
     "arguments-as-text": _wrapped,  # the text counts as the value it is: `pieces` reads it
     "call-renamed": _renamed,
+    "tag-left-out": _without_tag,
 }
 # Loss kind -> the pieces that it may take away. Blank texts; files without a place, or beside the session; results that
 # stand as marked text; what the harness said in the model's place; prompts that never left the queue.
@@ -58,6 +68,7 @@ GONE = {
     "empty": ("user", "assistant"),
     "file-left-out": ("file",),
     "side-file": ("file",),
+    "output-put-back": ("file",),
     "result-as-text": ("result",),
     "harness-message": ("injected",),
     "not-sent": ("user", "file", "injected"),
@@ -68,7 +79,8 @@ GONE = {
 class Named:
     """The losses of a conversion, by the part they are about."""
 
-    def __init__(self, losses: list[Loss]) -> None:
+    def __init__(self, losses: list[Loss], source: Passage) -> None:
+        self._moved = {file["file_name"]: file["data"] for file in source.parts if "file_name" in file}
         self._kinds: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for loss in losses:
             self._kinds[loss.message, loss.part].append(loss.kind)
@@ -85,16 +97,25 @@ class Named:
         for kind in self.kinds(piece):
             if piece.kind in GONE.get(kind, ()) and (kind != "empty" or not content.strip()):
                 return None
+            if (kind, piece.kind) == ("output-put-back", "result"):
+                content = self._put_back(content)
             if kind in CHANGES:
                 content = (_whole_call if (kind, piece.kind) == ("text-changed", "call") else CHANGES[kind])(content)
         if piece.kind == "result" and "file-left-out" in self.kinds(piece):
             content = tuple(block for block in content if block[0] == "text")  # a note stands where the file was
+        if not content and "tag-left-out" in self.kinds(piece):
+            return None
         return Piece(piece.kind, content, piece.message, piece.part, piece.call_id)
+
+    def _put_back(self, content: Json) -> Json:
+        """Return the output that a result says was moved to a file beside the session."""
+        (moved,) = {name[1] for _, text in content for name in _MOVED.finditer(text)}
+        return (("text", base64.b64decode(self._moved[moved]).decode()),)
 
 
 def survives(source: Passage, made: Made) -> None:
     """Raise AssertionError where something said, called or returned is missing, changed or out of order."""
-    named = Named(made.losses)
+    named = Named(made.losses, source)
     aside = on_the_side(source)
     told = list(pieces(source.rows))
     _really_repeat(told, named)

@@ -18,7 +18,7 @@ Spoil = Callable[[list[Any]], object]
 
 @cache
 def _made(target: str) -> tuple[Path, list[Any]]:
-    with converted([*hostile.healthy(), *hostile.asked("More?", "more")], target) as made:
+    with converted([*hostile.healthy(), *hostile.asked("More?", "more")], target, note=False) as made:
         ((file, rows),) = made.rows()
         if target == "claude-code":
             rows = [row for row in rows if "uuid" in row]  # what says where it comes from is no row of the chain
