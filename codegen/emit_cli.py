@@ -14,6 +14,7 @@ PAGE = REFERENCE / "cli.md"
 # The text must not depend on the terminal, the locale or the colours of whoever generates it.
 _FIXED = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT)}
 _HAS_COMMANDS = re.compile(r"Usage: pond(?: \S+)* COMMAND ")
+_COMMANDS = "\nCommands:\n"  # of a verb that can also be used alone
 _LISTED = re.compile(r"  (?P<name>[a-z][a-z-]*)  +[A-Z]")
 
 
@@ -38,8 +39,8 @@ def _commands(words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield every command below `words` with its help, found by reading the help itself."""
     text = _help(words)
     yield words, text
-    if _HAS_COMMANDS.match(text):
-        for found in map(_LISTED.match, text.splitlines()):
+    if _HAS_COMMANDS.match(text) or _COMMANDS in text:
+        for found in map(_LISTED.match, text.rpartition(_COMMANDS)[2].splitlines()):
             if found:
                 yield from _commands((*words, found["name"]))
 

@@ -163,10 +163,17 @@ def _dispatch(arguments: list[str]) -> int:
         return _run(command, f"pond {verb} {rest[0]}", command.__doc__, rest[1:])
     if hasattr(module, "run"):
         ordered = module.ordered(rest) if hasattr(module, "ordered") else rest
-        return _run(module.run, f"pond {verb}", help, ordered)
-    listing = "\n".join(f"  {name}  {(f.__doc__ or '').splitlines()[0]}" for name, f in module.commands.items())
+        code = _run(module.run, f"pond {verb}", help, ordered)
+        if "--help" in rest and hasattr(module, "commands"):
+            sys.stdout.write(f"\nCommands:\n{_listing(module.commands)}\n")
+        return code
+    listing = _listing(module.commands)
     (sys.stdout if "--help" in rest else sys.stderr).write(f"Usage: pond {verb} COMMAND [ARGUMENTS]\n\n{listing}\n")
     return 0 if "--help" in rest else 2
+
+
+def _listing(commands: dict[str, Callable[..., int]]) -> str:
+    return "\n".join(f"  {name}  {(f.__doc__ or '').splitlines()[0]}" for name, f in commands.items())
 
 
 def _complain(beginning: str, reason: str) -> None:
