@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pond.config.locations import NAMED_FILE
 from pond.transports.mcp import handshake, offered
 from pond.transports.mcp.handshake import Handshake
 from tests.cli.command import pond
@@ -154,7 +155,7 @@ def test_a_broken_lake_breaks_nothing_but_the_call(tmp_path: Path) -> None:
 def test_bad_settings_break_nothing_but_the_call(lake: Path, tmp_path: Path) -> None:
     bad = tmp_path / "pond.toml"
     bad.write_text("[embed]\nmodel = 7\n")
-    with talking(lake, POND_CONFIG=str(bad)) as talk:
+    with talking(lake, **{NAMED_FILE: str(bad)}) as talk:
         talk.greet()
         with pytest.raises(Refused, match="pond config show"):
             talk.call("pond_search", query="x")
@@ -239,7 +240,7 @@ def test_meaning_is_mentioned_only_where_it_is_set_up(lake: Path, tmp_path: Path
     config = tmp_path / "pond.toml"
     config.write_text('[embed]\nmodel = "minilm"\n')
     for file, mentioned in ((config, True), (tmp_path / "none.toml", False)):
-        with talking(lake, POND_CONFIG=str(file)) as talk:
+        with talking(lake, **{NAMED_FILE: str(file)}) as talk:
             assert ("by meaning" in talk.greet()["instructions"]) is mentioned
             (search, *_) = talk.ask("tools/list")["tools"]
             assert ("similar_to" in search["inputSchema"]["properties"]) is mentioned

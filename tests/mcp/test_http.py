@@ -135,6 +135,11 @@ def test_a_token_and_a_namespace_hold_here_too(tmp_path: Path) -> None:
             assert refused.value.error.code == -32013
 
         _used(server, use, **bearer, **{"x-pond-namespace": "nobody"})
+        server.stop()
+        assert server.process.stderr is not None
+        told = server.process.stderr.read().decode()  # most clients say nothing when they are refused
+        assert told.count("/mcp was refused") == 2
+        assert "a bearer token is needed" in told
 
 
 def test_a_restart_between_calls_costs_nothing(tmp_path: Path) -> None:

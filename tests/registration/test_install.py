@@ -103,6 +103,15 @@ def test_in_a_fresh_home_only_what_is_named_is_registered(tmp_path: Path) -> Non
     assert _files(home) == {}
 
 
+def test_an_entry_that_was_renewed_is_taken_back_to_the_beginning(home: Path) -> None:
+    before = _files(home)
+    assert _install(home, "--yes").code == 0
+    assert _install(home, "--yes", "--lake", str(home / "other")).code == 0
+    assert str(home / "other") in json.dumps(_entry(home, "claude"))
+    assert _install(home, "--undo", "--yes").code == 0
+    assert _files(home) == before
+
+
 def test_what_changed_since_stays(home: Path) -> None:
     assert _install(home, "--yes").code == 0
     claude, codex = home / ".claude.json", home / ".codex/config.toml"

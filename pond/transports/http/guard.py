@@ -26,6 +26,8 @@ _SAFE = {"x-content-type-options": "nosniff", "cache-control": "no-store", "refe
 
 PATIENCE = 60.0  # seconds that a client may take to receive what it is sent
 
+_MOST_REFUSALS = 100  # that one process logs
+
 Log = Callable[[str], None]
 
 
@@ -93,6 +95,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, admission: Admission, metrics: Metrics, log: Log) -> None:
         self._app, self._admission, self._metrics, self._log = app, admission, metrics, log
+        self._refusals = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -119,6 +122,9 @@ class Guard:
 
     async def _answered(self, scope: Scope, receive: Receive, send: Send, status: Callable[[], int]) -> None:
         if (refusal := self._admission.refusal(scope)) is not None:
+            if scope["path"] == "/mcp" and self._refusals < _MOST_REFUSALS:
+                self._refusals += 1  # coding clients that are refused go on without pond, and say nothing
+                self._log(f"request {scope['state']['request_id']}: /mcp was refused: {refusal}")
             bearer = {"www-authenticate": "Bearer"} if "token" in str(refusal.details["reason"]) else {}
             await error_response(refusal, bearer)(scope, receive, send)
             return
