@@ -33,7 +33,14 @@ def _meant(text: str, now: datetime) -> datetime:
         hour, minute = map(int, text.split(":"))
         return today.replace(hour=hour, minute=minute).astimezone()
     found = datetime.fromisoformat(text)
-    return found if found.tzinfo else found.astimezone()
+    return found if found.tzinfo else _local(found)
+
+
+def _local(time: datetime) -> datetime:
+    try:
+        return time.astimezone()
+    except (ValueError, OverflowError):  # the first and last days of the calendar have no other zone
+        return time.replace(tzinfo=UTC)
 
 
 def local(timestamp: str) -> datetime:
