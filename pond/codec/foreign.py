@@ -85,7 +85,7 @@ class _Leaving:
     def end(self) -> Written:
         lowering, heading = self.module.LOWERING, self.heading
         if not self.way.begun:
-            what = f"session `{self.losses.session}` has no conversation; nothing was written for it"
+            what = f"session `{self.losses.session}` holds no conversation; nothing was written for it"
             raise SourceFault(Diagnostic("foreign-empty", what, Span(self.name, 1)))
         refuse_losses(self.losses, self.request, self.name)
         if not heading.spawned:

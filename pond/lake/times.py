@@ -18,7 +18,7 @@ FORMS = "a date (2026-03-14), a time (2026-03-14T09:26 or 09:26), today, yesterd
 def instant(text: str, now: datetime) -> int:
     """Return the microseconds from 1970 to the time meant; one without a zone is local time."""
     try:
-        return micros(_meant(text.strip(), now))
+        return micros(_meant(text, now))
     except (ValueError, OverflowError):
         raise UsageError(Diagnostic("usage", f"expected a time, found `{text}`", help=FORMS)) from None
 
