@@ -29,7 +29,12 @@ def refuse(error: PondError) -> int:
     else:
         for diagnostic in map(helped, error.diagnostics):
             warn_of(diagnostic)
-    return 2 if isinstance(error, UsageError) else 1
+    return 2 if isinstance(error, UsageError) or _is_unusable(error) else 1
+
+
+def _is_unusable(error: PondError) -> bool:
+    """Tell whether what was named is no archive to take anything from: the request cannot be carried out."""
+    return all(each.code.startswith("archive-") for each in error.diagnostics)
 
 
 def refuse_query(error: UsageError, query: str) -> int:

@@ -9,7 +9,6 @@ from pond.cli.show import Watching, drift_line, print_json, summary
 from pond.cli.terminal import say
 from pond.codec.report import Report
 from pond.codec.verify import Verdict
-from pond.diagnostics.diagnostic import Diagnostic
 from pond.diagnostics.render import one_line
 from pond.operations.verify import VerifyRequest, verify
 
@@ -34,12 +33,15 @@ def run(
     request = VerifyRequest(paths, client, project, steps if lake else None, seed)
     with Watching() as watch:
         found = verify(request, watch)
+    nothing = not any(total.records for total in found.totals.values())
+    if nothing and not found.report.faults:
+        found.report.nothing_found(paths)
     if json:
         rows = {name: _row(total) for name, total in sorted(found.totals.items())}
         print_json({"clients": rows, **summary(found.report)}, sys.stdout)
     else:
         _table(found.totals, found.report)
-    if found.missing or found.unusable:
+    if found.missing or found.unusable or (nothing and found.report.errors):
         return 2
     return 1 if found.different or found.report.errors else 0
 
@@ -75,8 +77,5 @@ def _table(totals: dict[str, Verdict], report: Report) -> None:
         say(f"  {one_line(values[0])}")
     everything = sum(t.records for t in totals.values())
     equal = sum(t.equal for t in totals.values())
-    say(f"{equal} of {everything} records came back value-equal." if everything else _nothing())
-
-
-def _nothing() -> str:
-    return one_line(Diagnostic("source-none", "no session was found"))
+    if everything:
+        say(f"{equal} of {everything} records came back value-equal.")

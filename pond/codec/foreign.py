@@ -115,7 +115,7 @@ class _Leaving:
 
     def end(self) -> Written:
         if not self.way.begun:
-            what = f"session `{self.losses.session}` has no conversation; nothing was written for it"
+            what = f"session `{self.losses.session}` holds no conversation; nothing was written for it"
             raise SourceFault(Diagnostic("foreign-empty", what, Span(self.name, 1)))
         refuse_losses(self.losses, self.request, self.name)
         return Written([self._child(thread) for thread in self.way.threads()], self.way.last_time)

@@ -18,7 +18,7 @@ FORMS = "a date (2026-03-14), a time (2026-03-14T09:26 or 09:26), today, yesterd
 def instant(text: str, now: datetime) -> int:
     """Return the microseconds from 1970 to the time meant; one without a zone is local time."""
     try:
-        return micros(_meant(text.strip(), now))
+        return micros(_meant(text, now))
     except (ValueError, OverflowError):
         raise UsageError(Diagnostic("usage", f"expected a time, found `{text}`", help=FORMS)) from None
 
@@ -33,7 +33,14 @@ def _meant(text: str, now: datetime) -> datetime:
         hour, minute = map(int, text.split(":"))
         return today.replace(hour=hour, minute=minute).astimezone()
     found = datetime.fromisoformat(text)
-    return found if found.tzinfo else found.astimezone()
+    return found if found.tzinfo else _local(found)
+
+
+def _local(time: datetime) -> datetime:
+    try:
+        return time.astimezone()
+    except (ValueError, OverflowError):  # the first and last days of the calendar have no other zone
+        return time.replace(tzinfo=UTC)
 
 
 def local(timestamp: str) -> datetime:

@@ -103,8 +103,8 @@ def _bytes(value: Json) -> int:
     return len(value.encode("utf-8", "surrogatepass")) if type(value) is str else len(encode(value))
 
 
-def _file_bytes(data: str) -> int:
-    encoded = base64_text.read(data)
+def _file_bytes(data: Json) -> int:
+    encoded = base64_text.read(data) if type(data) is str else None  # canonical text may hold anything
     return _bytes(data) if encoded is None else len(encoded[0])
 
 

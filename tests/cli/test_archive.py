@@ -69,7 +69,7 @@ def test_what_is_refused_says_why_and_makes_no_lake(tmp_path: Path) -> None:
     bad, other = tmp_path / "bad.pond", tmp_path / "other"
     bad.write_bytes(b"not an archive")
     done = pond("import", bad, "--lake", other)
-    assert (done.code, done.out) == (1, b"")
+    assert (done.code, done.out) == (2, b"")
     assert [(fault.file, fault.code) for fault in done.errors] == [(str(bad), "archive-unreadable")]
     missing = pond("import", tmp_path / "missing.pond", "--lake", other)
     assert (missing.code, [fault.code for fault in missing.errors]) == (2, ["source-unreadable"])

@@ -213,3 +213,14 @@ def test_nothing_is_imported_that_a_command_does_not_need(words: list[str], with
     imported = {row.rpartition("|")[2].strip() for row in done.stderr.splitlines()}
     assert done.returncode == 0
     assert imported.isdisjoint(without)
+
+
+# --- exit codes ------------------------------------------------------------------------------------------------------
+
+
+def test_a_verify_that_compared_nothing_is_no_success(tmp_path: Path) -> None:
+    events = pond("convert", CLAUDE_CODE.session(tmp_path, "walnut"), "--to", "canonical").out
+    (tmp_path / "canonical.jsonl").write_bytes(events)
+    done = pond("verify", tmp_path / "canonical.jsonl")
+    assert (done.code, "source-none: no session file was found" in done.out.decode()) == (2, True)
+    assert json.loads(pond("verify", tmp_path / "canonical.jsonl", "--json").out)["faults"][0]["code"] == "source-none"

@@ -132,6 +132,7 @@ def test_a_session_comes_with_its_children_and_nothing_else(everything: Store, t
         (Selection(client="codex"), {"late"}),
         (Selection(project="/srv/one"), {"early", "below"}),
         (Selection(since=1_770_000_000_000_000), {"late", "below"}),
+        (Selection(until=1_770_000_000_000_000), {"early"}),
         (Selection(project="/srv/one", since=1_770_000_000_000_000), {"below"}),
         (Selection(("ear",)), {"early"}),
     ],

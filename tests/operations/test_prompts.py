@@ -182,9 +182,9 @@ def _is_own(part: JsonObject) -> bool:
 def test_a_copy_says_that_it_is_one(tmp_path: Path) -> None:
     path = _file(tmp_path, _lines([DIG, queue("dequeue", None, 2), ask("dig", 3)]))
     take_in(tmp_path / "lake", path)
-    shown = pond("get", SESSION, "--mode", "complete", "--lake", str(tmp_path / "lake")).out.decode()
+    shown = pond("get", SESSION, "--full", "--lake", str(tmp_path / "lake")).out.decode()
     assert shown.count("\ndig\n") == 1
-    assert shown.count("[a prompt from above, written down again]") == 1
+    assert shown.count("[the same prompt as above, as the client recorded it again]") == 1
 
 
 def test_a_session_with_too_much_in_its_queue_is_read_from_its_start(tmp_path: Path) -> None:

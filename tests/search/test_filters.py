@@ -95,7 +95,7 @@ def test_the_conditions_tell_the_messages_apart() -> None:
 
 def test_a_beginning_of_an_id_is_a_session(store: Store) -> None:
     assert found(store, typed("session:a9e7-1")) == ["explored"]
-    with pytest.raises(UsageError, match="may be any of"):
+    with pytest.raises(UsageError, match="matches"):
         found(store, typed("session:5e55"))
 
 
