@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from tests.transports.server import Server, asked, serving
 
 PER_SESSION = 100  # messages
 CONNECTIONS = (1, 16, 64)
+_TURN = 20  # requests in process, then as many over HTTP
 _TICKS = os.sysconf("SC_CLK_TCK")
 _JSON = {"content-type": "application/json"}
 
@@ -109,13 +110,22 @@ class Load:
     def percentile(self, share: float) -> float:
         return sorted(self.answers)[min(len(self.answers) - 1, int(share * len(self.answers)))]
 
+    def __iadd__(self, other: "Load") -> "Load":
+        self.answers += other.answers
+        self.errors += other.errors
+        self.cpu += other.cpu
+        return self
+
     @property
     def each(self) -> float:
         return self.cpu / max(1, len(self.answers))
 
 
 def load(server: Server, connections: int, bodies: Iterator[tuple[str, bytes]], until: Callable[[int], bool]) -> Load:
-    """Send requests over connections that stay open, each the next when it has an answer, until it is enough."""
+    """Send requests over connections that stay open, each the next when it has an answer, until it is enough.
+
+    It ends earlier where no request is left.
+    """
     done, lock = Load(), threading.Lock()
     before = cpu_of(server.process.pid)
 
@@ -123,9 +133,10 @@ def load(server: Server, connections: int, bodies: Iterator[tuple[str, bytes]], 
         connection = server.connection()
         while True:
             with lock:
-                if until(len(done.answers)):
-                    break
-                path, body = next(bodies)
+                following = None if until(len(done.answers)) else next(bodies, None)
+            if following is None:
+                break
+            path, body = following
             begun = time.perf_counter()
             answer = asked(connection, "POST", path, body, **_JSON)
             with lock:
@@ -142,33 +153,35 @@ def load(server: Server, connections: int, bodies: Iterator[tuple[str, bytes]], 
     return done
 
 
-def in_process(place: Path, kind: str, requests: int, messages: int) -> float:
-    """Return the CPU seconds of one request where nobody is in between."""
+def reading(server: Server, place: Path, kind: str, requests: int, messages: int) -> Iterator[Figure]:
+    """Compare an operation over HTTP with the same in process.
+
+    They take turns of a few requests each: what else the machine does slows down both alike.
+    """
     service = Service(Settings(lake=str(place)))
     run: Callable[[Service, Any], object] = search if kind == "search" else get
-    for number in range(10):
-        run(service, _asked(kind, number, messages))
-    before = time.process_time()
-    for number in range(requests):
-        run(service, _asked(kind, number, messages))
-    return (time.process_time() - before) / requests
-
-
-def reading(server: Server, place: Path, kind: str, requests: int, messages: int) -> Iterator[Figure]:
-    """Compare an operation over HTTP with the same in process, requests in turn."""
-    alone = in_process(place, kind, requests, messages)
-
-    def bodies() -> Iterator[tuple[str, bytes]]:
-        return ((f"/v1/{kind}", json.dumps(_asked(kind, number, messages)).encode()) for number in count())
-
-    load(server, 64, bodies(), lambda sent: sent >= 100)  # every thread has opened the lake by then
+    wanted = [_asked(kind, number, messages) for number in range(requests)]
+    bodies = [(f"/v1/{kind}", json.dumps(each).encode()) for each in wanted]
+    for each in wanted[:10]:
+        run(service, each)
+    load(server, 64, cycle(bodies), lambda sent: sent >= 100)  # every thread has opened the lake by then
     for connections in CONNECTIONS:
-        done = load(server, connections, bodies(), lambda sent: sent >= requests)
-        detail = {
-            "in process ms": alone * 1000, "server ms": done.each * 1000, "errors": done.errors,
-            "p50 ms": done.percentile(0.5) * 1000, "p99 ms": done.percentile(0.99) * 1000,
-        }  # fmt: skip
-        yield Figure(f"{kind}, {connections} connections", alone / done.each, "of in process", 0.8, True, detail)
+        alone, done, turn = 0.0, Load(), max(_TURN, 2 * connections)
+        for begin in range(0, requests, turn):
+            before = time.process_time()
+            for each in wanted[begin : begin + turn]:
+                run(service, each)
+            alone += time.process_time() - before
+            done += load(server, connections, iter(bodies[begin : begin + turn]), lambda _: False)
+        yield _compared(f"{kind}, {connections} connections", alone / requests, done)
+
+
+def _compared(name: str, alone: float, done: Load) -> Figure:
+    detail = {
+        "in process ms": alone * 1000, "server ms": done.each * 1000, "errors": done.errors,
+        "p50 ms": done.percentile(0.5) * 1000, "p99 ms": done.percentile(0.99) * 1000,
+    }  # fmt: skip
+    return Figure(name, alone / done.each, "of in process", 0.8, True, detail)
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from pond.transports.http.guard import Admission, Guard, Log
 from pond.transports.http.metrics import CONTENT_TYPE, Metrics
 from pond.transports.http.routes import OPERATIONS, PRIVATE, Route
 from pond.transports.http.streaming import Readers
+from pond.transports.http.threads import Threads
 from pond.transports.mcp.http import Mcp
 
 THREADS = 8  # that answer requests; Lance has threads of its own
@@ -45,7 +46,7 @@ class Application:
     def __init__(self, service: Service, admission: Admission, log: Log) -> None:
         self._service, self._log = service, log
         self._metrics = Metrics()
-        self._threads = ThreadPoolExecutor(THREADS, "answering")
+        self._threads = Threads(THREADS, "answering")
         self._readers = Readers(service.settings.serve.event_readers, self._run)
         paths = [self._path(route.path, route.method, partial(self._operation, route)) for route in OPERATIONS]
         paths += [self._path(route.path, route.method, partial(self._private, route)) for route in PRIVATE]

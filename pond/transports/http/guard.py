@@ -49,8 +49,7 @@ class Admission:
     def refusal(self, scope: Scope) -> RequestError | None:
         """Return why a request is not answered, or None where it is."""
         headers = Headers(scope=scope)
-        server = scope.get("server")
-        if server is not None and server[1] is not None and not self._is_ours(headers, str(server[0])):
+        if not self._is_ours(headers, _address(scope)):
             what = "the server does not answer to the host or the origin that the request names"
             return RequestError(Failure.VALIDATION_FAILED, "forbidden-host", what)
         if self.token is None or scope["path"] in _OPEN or self.is_private(scope):
@@ -62,8 +61,12 @@ class Admission:
             return RequestError(Failure.VALIDATION_FAILED, "wrong-token", "the bearer token is not the server's")
         return None
 
-    def _is_ours(self, headers: Headers, address: str) -> bool:
-        """Tell whether host and origin are this server: a name that somebody else made lead here is not."""
+    def _is_ours(self, headers: Headers, address: str | None) -> bool:
+        """Tell whether host and origin are this server: a name that somebody else made lead here is not.
+
+        A socket file has no address, and is asked for by one of the names alone: a browser may come to it, too,
+        through a forwarded port.
+        """
         host = headers.get("host", "")
         name = _name(f"//{host}")
         if name is None or not (name in _HERE or name in self.hosts or _is_address(name, address)):
@@ -82,8 +85,16 @@ def _name(url: str) -> str | None:
         return None
 
 
-def _is_address(name: str, address: str) -> bool:
+def _address(scope: Scope) -> str | None:
+    """Return the address that a connection came in at; None for a socket file."""
+    host, port = scope.get("server") or (None, None)
+    return str(host) if port is not None else None
+
+
+def _is_address(name: str, address: str | None) -> bool:
     """Tell whether a host is the address that the connection came in at."""
+    if address is None:
+        return False
     try:
         return ipaddress.ip_address(name) == ipaddress.ip_address(address)
     except ValueError:
