@@ -20,7 +20,7 @@ A_BATCH = 1.0  # seconds that the model takes for one
 
 
 class Clocked:
-    """A clock that only moves while a batch is embedded, staged or folded; and what was staged, and when it was made."""
+    """A clock that moves while a batch is embedded, staged or folded; and how long what was staged had waited."""
 
     def __init__(self, staging: float = 0.0, folding: float = 0.0) -> None:
         self.now, self.staging, self.folding = 1000.0, staging, folding

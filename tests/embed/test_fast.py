@@ -65,7 +65,7 @@ def test_a_network_that_fails_on_a_text(fast: Model, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(made._encoder._model.model.model, "run", fail)  # type: ignore[attr-defined]
     for ask in (made.query, lambda text: made.passages([text])):
-        with pytest.raises(BadVectors, match="the network fails: Non-zero status code$") as raised:
+        with pytest.raises(BadVectors, match=r"the network fails: Non-zero status code$") as raised:
             ask("fern")
         assert raised.value.diagnostics[0].code == "model-answer"
 
