@@ -14,7 +14,7 @@ from pond.diagnostics.diagnostic import Diagnostic, UsageError
 from pond.intake.request import Request, Summary
 from pond.model.json_text import JsonObject
 from pond.operations.convert import target_directory
-from pond.operations.envelope import PROTOCOL, search_request
+from pond.operations.envelope import PROTOCOL, search_request, stats_request
 from pond.operations.finding import meant
 from pond.operations.get import get as run_get
 from pond.operations.ingest import IngestEvents, ingest_events
@@ -126,7 +126,7 @@ class Lake:
     def stats(self, *, filters: SearchFilters | None = None) -> StatsResponse:
         """Return what the lake holds, its state, and in `activity` what was done; filters narrow the activity."""
         request: StatsRequest = {"protocol_version": PROTOCOL, "activity": True, "filters": filters or {}}
-        return run_stats(self._service, request)
+        return run_stats(self._service, stats_request(request))
 
     def restore(
         self, *sessions: str, output: AnyPath, to: str | None = None, everything: bool = False

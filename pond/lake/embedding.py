@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]  # messages done, and the total
 
 _WINDOW = 1024  # messages whose texts are in memory at once
-_EVERY, _SHARE = 3.0, 40  # seconds between two commits, at least; and a multiple of what the last one took
+# Between two commits lie so many seconds, times what the last one took: more where storage is slow, up to a limit,
+# because a kill loses what was made since the last one.
+_EVERY, _MOST, _SHARE = 1.0, 5.0, 40
+_PENDING = 1024  # vectors that wait for a commit, at most
 _PATIENCE = 16  # texts that a model may refuse one after the other
 
 
@@ -83,7 +86,7 @@ class _Run:
         self.rows.append(batch.vectors)
         self.done.embedded += len(batch.places)
         self.refused = 0
-        if time.monotonic() >= self.due:
+        if time.monotonic() >= self.due or sum(map(len, self.rows)) >= _PENDING:
             self.flush()
 
     def _refuse(self, fault: BadVectors | None) -> None:
@@ -96,17 +99,21 @@ class _Run:
 
     def flush(self) -> None:
         """Stage what is there; fold if that is due."""
+        began = time.monotonic()
+        if not self.keys:
+            return
+        self._stage()
+        took = time.monotonic() - began
+        if vectors.fold_is_due(self.store):
+            vectors.fold(self.store, self.embedder.label)
+        upkeep.compact(self.store, VECTORS, beyond=upkeep.FRAGMENTS)
+        self.due = time.monotonic() + min(_MOST, max(_EVERY, _SHARE * took))
+
+    def _stage(self) -> None:
         import numpy as np
 
-        began = time.monotonic()
-        if self.keys:
-            vectors.stage(self.store, self.embedder.label, pa.concat_tables(self.keys), np.concatenate(self.rows))
-            self.keys, self.rows = [], []
-            if vectors.fold_is_due(self.store):
-                vectors.fold(self.store, self.embedder.label)
-            upkeep.compact(self.store, VECTORS, beyond=upkeep.FRAGMENTS)
-        now = time.monotonic()
-        self.due = now + max(_EVERY, _SHARE * (now - began))
+        vectors.stage(self.store, self.embedder.label, pa.concat_tables(self.keys), np.concatenate(self.rows))
+        self.keys, self.rows = [], []
 
 
 def embed(

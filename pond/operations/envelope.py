@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from pond.diagnostics.failures import Failure
+from pond.model.instants import instant
 from pond.model.json_text import JsonObject
 from pond.operations.failing import RequestError
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # pydantic is slow to import, and only requests from outside 
 PROTOCOL = 1  # the one supported version
 _REASONS = {"missing": "missing-field", "extra_forbidden": "unknown-field"}
 _TYPES = ("_type", "_parsing", "int_from_float")
+_TIMES = ("since", "until")  # of a request and its filters
 
 
 def get_request(body: object) -> GetRequest:
@@ -80,11 +82,11 @@ def pod_restore_request(body: object) -> PodRestoreRequest:
 
 
 def _validated(kind: str, body: object) -> Any:
-    check_version(body)
     from pydantic import ValidationError
 
     from pond.model import _generated
 
+    body = _with_instants(check_version(body))
     try:
         getattr(_generated, kind).model_validate(body)
     except ValidationError as error:
@@ -92,8 +94,22 @@ def _validated(kind: str, body: object) -> Any:
     return body
 
 
-def check_version(body: object) -> None:
-    """Raise RequestError unless a body is an object with a supported version."""
+def _with_instants(body: JsonObject, narrowing: tuple[str, ...] = ("filters", "exclude")) -> JsonObject:
+    """Return a request with its times as canonical spells them: from outside comes whatever RFC 3339 allows.
+
+    What is no time stays as it is: the validator names it.
+    """
+    found = dict(body)
+    for name in _TIMES:
+        if type(spelled := found.get(name)) is str:
+            found[name] = instant(spelled) or spelled
+    if narrowing and type(within := found.get(narrowing[0])) is dict:
+        found[narrowing[0]] = _with_instants(within, narrowing[1:])
+    return found
+
+
+def check_version(body: object) -> JsonObject:
+    """Return a body that is an object with a supported version; raise RequestError for any other."""
     if not isinstance(body, dict):
         raise RequestError(Failure.VALIDATION_FAILED, "wrong-type", "expected an object", path="$")
     found: JsonObject = body
@@ -107,6 +123,7 @@ def check_version(body: object) -> None:
     if version != PROTOCOL:
         what = f"protocol version {version} is not supported"
         raise RequestError(Failure.VERSION_UNSUPPORTED, "protocol-version", what, supported=[PROTOCOL])
+    return found
 
 
 def _refusal(body: object, errors: list[ErrorDetails]) -> RequestError:

@@ -30,7 +30,7 @@ def meaning_of(
     dimensions = None if label is None else vectors.columns(store, MESSAGES).get(stored.column(label))
     if label is None or dimensions is None:
         if like is not None:
-            raise _not_embedded("nothing is embedded here", "set `embed.model` and run `pond sync`")
+            raise not_embedded(label)
         return None, None
     if like is not None:
         return _of_message(service, store, like, label), None
@@ -71,12 +71,12 @@ def _of_message(service: Service, store: Store, like: MessageAddress, label: str
     where = predicate.all_of(
         predicate.equals("session_id", key[0]), predicate.equals("id", key[1]), predicate.equals(stored.MARK, label)
     )
-    table = MESSAGES if stored.column(label) in MESSAGES.schema.names else stored.with_vectors(store, MESSAGES)
-    found = read.rows(store, table, [stored.column(label)], where)[stored.column(label)].to_pylist()
+    messages = read.Pinned(store, MESSAGES)
+    if stored.column(label) not in messages.names:  # dropped a moment ago
+        raise not_embedded(label)
+    found = messages.rows([stored.column(label)], where)[stored.column(label)].to_pylist()
     if not found or found[0] is None:
-        raise _not_embedded(
-            "this message has no vector", "only searched messages have one; `pond sync` embeds new ones"
-        )
+        raise _refusal("this message has no vector", "only searched messages have one; `pond sync` embeds new ones")
     return Meaning(stored.column(label), label, np.asarray(found[0], dtype=np.float32), _how(service), key)
 
 
@@ -86,5 +86,12 @@ def _how(service: Service) -> Nearness:
     return Nearness(service.settings.search.nprobes, service.settings.search.refine_factor)
 
 
-def _not_embedded(what: str, help: str) -> RequestError:
+def not_embedded(label: str | None) -> RequestError:
+    """Return the refusal of `like` where no message has a vector by the configured model, or none any more."""
+    if label is None:
+        return _refusal("nothing is embedded here", "set `embed.model` and run `pond sync`")
+    return _refusal(f"nothing is embedded by model `{label}`", "run `pond sync`")
+
+
+def _refusal(what: str, help: str) -> RequestError:
     return RequestError(Failure.VALIDATION_FAILED, "not-embedded", f"{what}: {help}", path="$.like")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pond.diagnostics.failures import Failure
 from pond.model.json_text import JsonObject, decode_stored, encode
 from pond.operations.failing import RequestError
-from pond.operations.meaning import meaning_of
+from pond.operations.meaning import meaning_of, not_embedded
 from pond.operations.service import Service
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def answered(service: Service, request: SearchRequest, *, by_meaning: bool = Tru
     from pond.search.candidates import Wanted
     from pond.search.engine import search as run
     from pond.search.filters import filter_of
+    from pond.search.meaning import MEANING
     from pond.search.phrases import demanded
     from pond.search.query.parse import parse
     from pond.search.wire import conditions_of, without_of
@@ -74,6 +75,8 @@ def answered(service: Service, request: SearchRequest, *, by_meaning: bool = Tru
     found = run(
         store, query.words, wanted, rarity.of(store, ledger), place.messages, meaning=meaning, explain=explain
     )  # fmt: skip
+    if meaning is not None and "like" in request and MEANING not in found.arms:
+        raise not_embedded(meaning.label)  # another process dropped its vectors meanwhile
     place = replace(place, messages=found.version, sessions=sessions.version, ledger=ledger.version)
     least = filters.get("min_score", 0.0)
     found.results = _of_stored(

@@ -1,8 +1,14 @@
 """Every message that has a text gets its vector, once, whatever happens on the way; nothing else of it changes."""
 
+import fcntl
 import os
+import pty
+import re
 import shutil
 import signal
+import struct
+import subprocess
+import termios
 import threading
 import time
 from dataclasses import replace
@@ -28,7 +34,7 @@ from pond.sessions import vectors
 from pond.sessions.tables import MESSAGES, VECTORS
 from pond.substrate import read, upkeep, write
 from pond.substrate.store import Store
-from tests.cli.command import finish, start
+from tests.cli.command import POND, environment, finish, shown, start
 from tests.embed.lakes import add, embedded_ids, far, filled, staged, store_at, unsound
 from tests.embed.server import POISON, Endpoint
 from tests.lake.sound import content, duplicates
@@ -203,6 +209,23 @@ def test_an_interrupt_keeps_what_was_made(place: Path, there: Store, server: End
     assert (done.code, done.err.strip()) == (130, "pond: interrupted")
     there.forget()
     assert staged(there) + len(embedded_ids(there, far(server))) >= 32
+
+
+def test_a_terminal_shows_how_far_it_is_and_how_long_it_takes(place: Path, server: Endpoint) -> None:
+    server.delay = 0.2
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    words = [*POND, "sync", "--only", "embed"]
+    variables = environment(**_settings(place, server), TERM="xterm")
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=-1, stderr=terminal, env=variables) as running:
+        os.close(terminal)
+        seen = shown(controller).decode()
+    assert running.returncode == 0
+    drawn = re.findall(r"embedding: +(\d+) %  (\d+) of 200 messages  (\d+)/s  0:(\d\d) left", seen)
+    assert drawn, seen
+    assert all(int(percent) == int(done) * 100 // MESSAGES_HERE for percent, done, _, _ in drawn)
+    assert int(drawn[-1][1]) > int(drawn[0][1])  # it moves
+    assert int(drawn[-1][3]) <= int(drawn[0][3])
 
 
 @pytest.mark.parametrize("point", ["stage", "fill", "erase"])

@@ -14,12 +14,15 @@ from pond.config.settings import Embed, Settings
 from pond.embed import embedder, endpoint
 from pond.embed.model import Model
 from pond.lake.embedding import embed
+from pond.operations import meaning as of_stored
 from pond.operations.envelope import PROTOCOL
 from pond.operations.failing import RequestError
 from pond.operations.search import search
 from pond.operations.service import Service
 from pond.search import meaning
+from pond.search.meaning import Meaning
 from pond.substrate.read import Pinned
+from pond.substrate.store import Store
 from pond.types import SearchRequest, SearchResponse
 from tests.embed.fetch import MODELS, NAME
 from tests.embed.lakes import far, store_at
@@ -159,6 +162,33 @@ def test_like_needs_a_vector(place: Path, settings: Embed, message: str) -> None
     with pytest.raises(RequestError) as raised:
         asked(place, "", settings, like={"session_id": "login", "message_id": message})
     assert raised.value.details["reason"] == "not-embedded"
+
+
+@pytest.mark.parametrize("query", ["", "rename"])  # neither the newest messages nor those with the word are an answer
+@pytest.mark.parametrize("moment", ["before its vector is read", "while", "after"])
+def test_like_is_refused_where_another_model_took_over(
+    tmp_path: Path, server: Endpoint, monkeypatch: pytest.MonkeyPatch, moment: str, query: str
+) -> None:
+    place, settings = filled(tmp_path / "lake"), Embed(model="far", endpoint=server.url)
+    like = {"session_id": "names", "message_id": "names-0"}
+    embed(store_at(place), far(server), threads=1)
+    assert "meaning" in asked(place, query, settings, like=like)["searched_by"]
+    real = of_stored._of_message
+
+    def read(service: Service, store: Store, *given: Any) -> Meaning:
+        found = real(service, store, *given) if moment == "after" else None
+        assert embed(store_at(place), far(server, "new", dimensions=24), threads=1).embedded == 6
+        store.forget()  # the next look finds the columns as they are now
+        return found or real(service, store, *given)
+
+    if moment in ("while", "after"):
+        monkeypatch.setattr(of_stored, "_of_message", read)
+    else:
+        embed(store_at(place), far(server, "new", dimensions=24), threads=1)
+    with pytest.raises(RequestError, match="nothing is embedded by model `far`") as raised:
+        asked(place, query, settings, like=like)
+    assert raised.value.details["reason"] == "not-embedded"
+    assert asked(place, "rename", settings)["searched_by"] == ["words"]
 
 
 @pytest.mark.parametrize("mode", ["nan", "other-dimensions", "too-many", "forbidden", "silence", "drips"])

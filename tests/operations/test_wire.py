@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from datetime import datetime, timedelta, timezone
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -177,6 +178,15 @@ def test_what_is_not_there_is_not_found(service: Service, fields: dict[str, str]
         _get(service, **fields)
     error = error_of(refused.value)
     assert (error["code"], error["details"]["reason"]) == ("not_found", "no-such-id")
+
+
+def test_times_of_a_request_are_spelled_as_rfc_3339_allows(service: Service) -> None:
+    (oak,) = _list(service)["sessions"]
+    active = datetime.fromisoformat(oak["active_at"])
+    for time in (active, active.astimezone(timezone(timedelta(hours=5, minutes=30)))):
+        spelled = time.isoformat(timespec="microseconds" if time.microsecond else "seconds")
+        assert _list(service, since=spelled)["sessions"] == [oak]
+        assert _list(service, until=spelled)["sessions"] == []
 
 
 @pytest.mark.parametrize("name", ["since", "until"])

@@ -1,5 +1,6 @@
 """The filters of a request and the options of a command say the same as the text."""
 
+import copy
 import os
 from typing import get_args
 
@@ -31,6 +32,9 @@ def request(filters: object) -> SearchFilters:
         ({"session_id": ["a", "b"]}, "session:a session:b"),
         ({"since": "2026-05-01T00:00:00.000Z"}, "after:2026-05-01"),
         ({"until": "2026-05-01T00:00:00.000Z"}, "before:2026-05-01"),
+        ({"since": "2026-05-01T00:00:00Z"}, "after:2026-05-01"),
+        ({"until": "2026-05-01t05:30:00+05:30"}, "before:2026-05-01"),
+        ({"exclude": {"since": "2026-04-30 23:00:00.000000000-01:00"}}, "-after:2026-05-01"),
         ({"agent": "Explore", "tool": "Bash", "file": r"a\Lake.py"}, "agent:Explore tool:Bash file:a/lake.py"),
         ({"has": ["image"], "failed": True}, "has:image failed:true"),
         ({"failed": False, "subagents": "only"}, "failed:false subagents:only"),
@@ -41,6 +45,13 @@ def request(filters: object) -> SearchFilters:
 )
 def test_a_request_says_what_a_text_says(filters: object, text: str) -> None:
     assert set(conditions_of(request(filters))) == set(parse(text, NOW).conditions)
+
+
+def test_a_request_keeps_its_own_spelling() -> None:
+    filters = {"since": "2026-05-01T00:00:00Z", "exclude": {"until": "2026-05-01T00:00:00Z"}}
+    given = copy.deepcopy(filters)
+    assert request(given) != filters
+    assert given == filters
 
 
 def test_excluded_phrases() -> None:
@@ -79,6 +90,9 @@ def test_of_options_that_hold_one_value_the_last_counts() -> None:
         ({"exclude": {"has": ["smell"]}}, "$.filters.exclude.has[0]", "wrong-value"),
         ({"exclude": {"subagents": "only"}}, "$.filters.exclude.subagents", "unknown-field"),
         ({"since": "7d"}, "$.filters.since", "wrong-value"),
+        ({"since": "2026-05-01T00:00:00"}, "$.filters.since", "wrong-value"),
+        ({"since": 7}, "$.filters.since", "wrong-type"),
+        ({"exclude": {"until": "2026-05-01T25:00:00Z"}}, "$.filters.exclude.until", "wrong-value"),
         ({"client": "codex"}, "$.filters.client", "unknown-field"),
     ],
 )

@@ -145,6 +145,9 @@ def test_filters_and_groups(tmp_path: Path) -> None:
     assert [each["name"] for each in codex_only["clients"]] == ["codex"]
     late = _counted(tmp_path, since="2026-03-14T09:03:30.000Z")["totals"]
     assert (late["prompts"], late["messages"], late["tokens"]["output"]) == (0, 1, 7)
+    assert _counted(tmp_path, since="2026-03-14T10:03:30+01:00")["totals"] == late
+    with pytest.raises(RequestError, match=r"filters\.sinc"):
+        _counted(tmp_path, sinc="2026-03-14T10:03:30+01:00")
 
 
 def test_the_cheap_part_of_stats_comes_without_activity(tmp_path: Path) -> None:
