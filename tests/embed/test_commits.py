@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pond.embed.bulk import Batch
+from pond.embed.bulk import Batch, embedded
 from pond.lake import embedding
 from pond.lake.embedding import embed
 from pond.sessions import vectors
@@ -27,7 +27,7 @@ class Clocked:
         self.waiting: list[tuple[float, int]] = []  # when a batch was made, and its size
         self.oldest: list[float] = []  # of each commit: how long its first vector had waited
         self.sizes: list[int] = []
-        self._embedded, self._stage, self._fold = embedding.embedded, vectors.stage, vectors.fold
+        self._embedded, self._stage, self._fold = embedded, vectors.stage, vectors.fold
 
     def monotonic(self) -> float:
         return self.now

@@ -321,7 +321,8 @@ def test_a_golden_without_permission_is_refused(repository: Repository) -> None:
 
 def test_one_form_of_output_at_a_time(repository: Repository) -> None:
     repository.commit({GOLDEN: canonical(*TOUR)})
-    assert _refused(pond("golden", "--json", "--markdown", cwd=repository.path)) == (2, b"", ["usage"])
+    done = pond("golden", "--json", "--markdown", cwd=repository.path)
+    assert (done.code, done.out, [each["code"] for each in json.loads(done.err)["errors"]]) == (2, b"", ["usage"])
 
 
 def test_a_terminal_without_the_characters_gets_escapes(
