@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pond.embed.bulk import Batch, embedded
+from pond.embed import bulk
 from pond.lake import embedding
 from pond.lake.embedding import embed
 from pond.sessions import vectors
@@ -27,12 +27,12 @@ class Clocked:
         self.waiting: list[tuple[float, int]] = []  # when a batch was made, and its size
         self.oldest: list[float] = []  # of each commit: how long its first vector had waited
         self.sizes: list[int] = []
-        self._embedded, self._stage, self._fold = embedded, vectors.stage, vectors.fold
+        self._embedded, self._stage, self._fold = bulk.embedded, vectors.stage, vectors.fold
 
     def monotonic(self) -> float:
         return self.now
 
-    def embedded(self, *given: Any) -> Iterator[Batch]:
+    def embedded(self, *given: Any) -> Iterator[bulk.Batch]:
         for batch in self._embedded(*given):
             self.now += A_BATCH
             self.waiting.append((self.now, len(batch.places)))
