@@ -75,6 +75,25 @@ def test_sessions_and_pods_have_distinct_roots(place: str, tmp_path: Path) -> No
     assert [*tmp_path.rglob("*")] == []
 
 
+@pytest.mark.parametrize(
+    ("place", "is_apart"),
+    [
+        ("tenants/{namespace}", False), ("{namespace}", False), ("tenants/{namespace}/lake", False),
+        ("tenants/of-{namespace}", True), ("tenants/ada", True), ("tenants/pods", False), ("tenants", False),
+    ],
+)  # fmt: skip
+def test_no_namespace_has_its_sessions_where_the_pods_are(place: str, is_apart: bool, tmp_path: Path) -> None:
+    from pond.config.settings import Pods, Settings
+
+    pods, lakes = Pods(root=str(tmp_path / "tenants" / "pods")), {"*": str(tmp_path / place)}
+    service = Service(Settings(lake=str(tmp_path / "lake"), namespaces=lakes, pods=pods), {})
+    if is_apart:
+        assert list_pods(service, {"protocol_version": 1}) == {"pods": []}
+    else:
+        with pytest.raises(faults.Misplaced):
+            list_pods(service, {"protocol_version": 1})
+
+
 # --- field preservation ----------------------------------------------------------------------------------------------
 
 
