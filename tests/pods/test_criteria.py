@@ -4,6 +4,7 @@ import json
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -371,3 +372,21 @@ def test_pods_belong_to_the_default_namespace(service: Service) -> None:
     with pytest.raises(RequestError) as refused:
         list_pods(service, {"protocol_version": 1, "namespace": "tenant"})
     assert failure_of(refused.value).code == "namespace_unknown"
+
+
+def test_a_lake_that_was_exported_and_imported_keeps_the_pointer_valid(service: Service, tmp_path: Path) -> None:
+    from pond.operations.archive import ExportRequest, ImportRequest, export, import_
+
+    agents.active(service)
+    agents.change(service, "gardener", "add_child", child=agents.child("digger", "/srv/orchard/north"))
+    before = agents.restore(service)
+    assert len(before["notices"]) == 1
+    export(service, ExportRequest(tmp_path / "packed"))
+    elsewhere = Service(replace(service.settings, lake=str(tmp_path / "elsewhere")))
+    import_(elsewhere, ImportRequest(tmp_path / "packed"))
+    after = agents.restore(elsewhere)
+    assert (after["pod"], after["session"], after["messages"]) == (
+        before["pod"], before["session"], before["messages"]
+    )  # fmt: skip
+    assert agents.messages(elsewhere) == agents.messages(service)
+    assert (after["notices"], len(agents.notices(elsewhere))) == ([], 1)
