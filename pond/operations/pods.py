@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pond.config.kinds import HOLE, is_namespace
 from pond.config.locations import default_pods
 from pond.diagnostics.diagnostic import PondError
 from pond.diagnostics.failures import Failure
@@ -74,13 +75,26 @@ def _entry(store: PodStore, name: str) -> PodEntry:
 
 
 def _session_roots(service: Service) -> list[tuple[str, str]]:
-    """Return the directories of this machine that hold sessions, and what they are."""
-    lake = service.settings.lake.removeprefix("file://")
-    lakes = [] if "://" in lake else [("the lake", lake)]
-    return [*lakes, *(("a path that is synced", path) for path in service.settings.sync.paths)]
+    """Return the places of this machine that hold sessions, and what they are."""
+    settings = service.settings
+    places = [
+        ("the lake", settings.lake),
+        *(("the lake of a namespace", each) for each in settings.namespaces.values()),
+    ]
+    local = [(what, each.removeprefix("file://")) for what, each in places]
+    lakes = [(what, each) for what, each in local if "://" not in each]
+    return [*lakes, *(("a path that is synced", path) for path in settings.sync.paths)]
 
 
-def _overlap(one: str, other: str) -> bool:
-    """Tell whether two directories are the same, or one is in the other."""
-    places = [Path(os.path.realpath(each)) for each in (one, other)]
-    return places[0].is_relative_to(places[1]) or places[1].is_relative_to(places[0])
+def _overlap(root: str, place: str) -> bool:
+    """Tell whether one of two directories is the other, or lies in it; a place may have a hole for a namespace."""
+    both = zip(Path(os.path.realpath(root)).parts, Path(os.path.realpath(place)).parts, strict=False)
+    return all(_fits(own, each) for own, each in both)
+
+
+def _fits(name: str, template: str) -> bool:
+    before, hole, after = template.partition(HOLE)
+    if not hole:
+        return name == template
+    named = name.removeprefix(before).removesuffix(after)
+    return name == before + named + after and is_namespace(named)

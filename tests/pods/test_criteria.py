@@ -4,6 +4,7 @@ import json
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,25 @@ def test_sessions_and_pods_have_distinct_roots(place: str, tmp_path: Path) -> No
     with pytest.raises(faults.Misplaced):
         agents.active(Service(shared))
     assert [*tmp_path.rglob("*")] == []
+
+
+@pytest.mark.parametrize(
+    ("place", "is_apart"),
+    [
+        ("tenants/{namespace}", False), ("{namespace}", False), ("tenants/{namespace}/lake", False),
+        ("tenants/of-{namespace}", True), ("tenants/ada", True), ("tenants/pods", False), ("tenants", False),
+    ],
+)  # fmt: skip
+def test_no_namespace_has_its_sessions_where_the_pods_are(place: str, is_apart: bool, tmp_path: Path) -> None:
+    from pond.config.settings import Pods, Settings
+
+    pods, lakes = Pods(root=str(tmp_path / "tenants" / "pods")), {"*": str(tmp_path / place)}
+    service = Service(Settings(lake=str(tmp_path / "lake"), namespaces=lakes, pods=pods), {})
+    if is_apart:
+        assert list_pods(service, {"protocol_version": 1}) == {"pods": []}
+    else:
+        with pytest.raises(faults.Misplaced):
+            list_pods(service, {"protocol_version": 1})
 
 
 # --- field preservation ----------------------------------------------------------------------------------------------
@@ -352,3 +372,21 @@ def test_pods_belong_to_the_default_namespace(service: Service) -> None:
     with pytest.raises(RequestError) as refused:
         list_pods(service, {"protocol_version": 1, "namespace": "tenant"})
     assert failure_of(refused.value).code == "namespace_unknown"
+
+
+def test_a_lake_that_was_exported_and_imported_keeps_the_pointer_valid(service: Service, tmp_path: Path) -> None:
+    from pond.operations.archive import ExportRequest, ImportRequest, export, import_
+
+    agents.active(service)
+    agents.change(service, "gardener", "add_child", child=agents.child("digger", "/srv/orchard/north"))
+    before = agents.restore(service)
+    assert len(before["notices"]) == 1
+    export(service, ExportRequest(tmp_path / "packed"))
+    elsewhere = Service(replace(service.settings, lake=str(tmp_path / "elsewhere")))
+    import_(elsewhere, ImportRequest(tmp_path / "packed"))
+    after = agents.restore(elsewhere)
+    assert (after["pod"], after["session"], after["messages"]) == (
+        before["pod"], before["session"], before["messages"]
+    )  # fmt: skip
+    assert agents.messages(elsewhere) == agents.messages(service)
+    assert (after["notices"], len(agents.notices(elsewhere))) == ([], 1)
