@@ -14,7 +14,6 @@ LATER = {
     "docs/clients.md",
     "docs/restore.md",
     "docs/lake.md",
-    "docs/changelog.md",
     "docs/reference",
     "pond/cli",
     "pond/pods",
