@@ -100,7 +100,7 @@ def default_pods(environ: Mapping[str, str]) -> str:
 
 
 def no_home(what: str) -> UsageError:
-    """Return the refusal for something that would lie in a home directory that is not known."""
+    """Return the error for something that belongs in a home directory, when no home directory is known."""
     help = "set `HOME`, or name the location: `--lake`, `POND_LAKE`, `POND_PODS_ROOT`, `POND_CONFIG`"
     return UsageError(
         Diagnostic("config-no-home", f"the home directory is unknown; the {what} would be there", help=help)

@@ -52,7 +52,7 @@ def sessions_of_message(store: Store, message_id: str) -> list[str]:
 
 
 def beginning_with(store: Store, text: str, most: int) -> list[tuple[str, str]]:
-    """Return sessions whose ids begin so, the newest first, each with its title or nothing."""
+    """Return sessions whose ids begin with a text, the newest first, each with its title or nothing."""
     where = _begins(text) if text else None
     rows = read.rows(store, SESSIONS, ["id", "created_at"], where).sort_by([("created_at", "descending")])
     ids = rows["id"].to_pylist()[:most]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pond.sessions.stored_text import from_stored
 
-if TYPE_CHECKING:  # Lance is loaded by whoever asks a lake
+if TYPE_CHECKING:  # callers that use a lake load Lance
     from pond.substrate.store import Store
 
 _HERE = (".", "..", "~")

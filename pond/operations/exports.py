@@ -1,7 +1,7 @@
-"""Files that queries leave for whoever asked: under the cache, for the owner alone, for a day, each by a minted name.
+"""Files that queries write for their caller: in the cache, for the owner alone, kept for a day, with random names.
 
-A file belongs to the lake and the namespace that it was written from: it is found from nowhere else, and an erase there
-removes it, since it may hold what was erased.
+A file belongs to the lake and the namespace that it was written from. It is found only from there, and an erase there
+removes it, because it may hold what was erased.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _DIGITS = 4
 
 
 def search(service: Service, request: SearchRequest) -> SearchResponse:
-    """Return the sessions and messages that match best, and how to go on."""
+    """Return the sessions and messages that match best, and how to continue."""
     return answered(service, request).response
 
 
@@ -44,7 +44,7 @@ class Answer:
     place: Place
 
     def cursor_after(self, sessions: int) -> str | None:
-        """Return how to go on after so many of its sessions; None where nothing follows them."""
+        """Return the cursor after so many of its sessions, or None if nothing follows them."""
         follow = len(self.response["sessions"]) - sessions + self.response["sessions_remaining"]
         begin = self.place.begin + sessions
         return _cursor(self.request, replace(self.place, begin=begin)) if follow > 0 else None

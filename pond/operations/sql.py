@@ -18,7 +18,7 @@ _ROOM = 4 << 20  # bytes of a response, about: single values may be megabytes lo
 
 
 def sql(service: Service, request: SqlRequest) -> SqlResponse:
-    """Return the first rows of a query, and how to go on."""
+    """Return the first rows of a query, and how to continue."""
     result = begun(service, request)
     rows: list[JsonObject] = []
     for batch in result:
@@ -40,7 +40,7 @@ def rows_of(batch: pa.RecordBatch) -> list[JsonObject]:
 
 
 def response_of(result: Result, rows: list[JsonObject]) -> SqlResponse:
-    """Return the rows of a query that have come, and how to go on."""
+    """Return the rows of a query that have come, and how to continue."""
     response: JsonObject = {
         "columns": [{"name": field.name, "type": str(field.type)} for field in result.schema],
         "rows": rows,

@@ -12,7 +12,7 @@ from pond.operations.sql_values import plain
 
 
 def _csv(result: Result, out: BinaryIO) -> None:
-    # On a terminal nothing that stands in a text may steer it; a file has the text as it is.
+    # On a terminal, control characters in a text must have no effect. A file gets the text as it is.
     shown: Callable[[str], str] = visible if out.isatty() else str
     text = io.TextIOWrapper(out, "utf-8", newline="", write_through=True)
     writer = csv.writer(text)

@@ -1,4 +1,4 @@
-"""Where a page stands in its session, and what became of the calls on it: for whoever tells a session as a text."""
+"""Where a page is in its session, and the outcome of the calls on it: for those who print a session as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pond.operations.service import Service
 
-if TYPE_CHECKING:  # Lance is loaded by whoever asks
+if TYPE_CHECKING:  # callers load Lance
     from pond.model.json_text import JsonObject
 
 _FOLLOWING = 200  # source records after a page in which the results of its calls are looked for

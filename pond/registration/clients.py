@@ -28,7 +28,7 @@ class Client:
     above: tuple[str, ...]  # the members that lead to its servers
     entry: Callable[[Launch], Entry]
     add: Callable[[Launch], Sequence[str]] | None
-    signs: tuple[str, ...]  # what lies in the home directory of whoever uses it
+    signs: tuple[str, ...]  # files in a home directory that show that it is used
     note: str = ""
 
     @property

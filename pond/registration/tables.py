@@ -19,7 +19,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def with_table(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
-    """Return the text with a table set; it stands at the end."""
+    """Return the text with a table set, at the end."""
     rest, ends = without_table(text, path), "\r\n" if "\r\n" in text else "\n"
     if rest != text:
         if _found(text, path) == values:

@@ -50,7 +50,7 @@ def search(
     pool, found.more = snapshot.full_text(target, wanted)
     closest = pool[:_CLOSEST]
     if meaning is not None:
-        # Whoever holds the phrases is in the pool already. Looking for them among vectors would read every text.
+        # Messages with the phrases are in the pool already. Looking for them among vectors would read every text.
         complete = found_by_phrase(target, wanted.phrases) and not found.more
         near = [] if complete else nearest(snapshot, meaning, wanted, found.searchable)
         pool, found.more = _joined(pool, near), found.more or len(near) == NEAREST

@@ -15,7 +15,7 @@ from pond.substrate import predicate, read
 from pond.substrate.store import Store
 
 _LONGEST = 100  # characters
-_MEDIA = re.compile(r"^[a-z]+/[\w.+-]+$", re.MULTILINE | re.ASCII)  # how an attachment's kind stands in a text
+_MEDIA = re.compile(r"^[a-z]+/[\w.+-]+$", re.MULTILINE | re.ASCII)  # how a text names an attachment's kind
 
 
 def titles(store: Store, session_ids: Iterable[str]) -> dict[str, str]:

@@ -24,7 +24,7 @@ from typing import NoReturn
 
 from tests.house.tree import ROOT
 
-# What Python reads when it starts, and libraries while they are imported: a command with such a variable starts anew.
+# What Python reads when it starts, and libraries while they are imported: with such a variable a command starts alone.
 READ_AT_START = ("PYTHON", "LANCE", "RUST", "LC_", "LANG", "ARROW", "OMP_", "TZ")
 _NOT_BEFORE_A_FORK = "lance"
 _WITHOUT_LANCE = ("sync", "ingest", "convert", "verify", "clients", "config", "golden", "map")

@@ -19,7 +19,7 @@ TIMEOUT = 180.0
 
 
 def isolate(words: list[str], module: str = "tests.clients") -> bool:
-    """Start this program again with loopback as its only network; tell, in the run that goes on, whether that is so."""
+    """Start this program again with loopback as its only network; tell, in the new run, whether that worked."""
     state = os.environ.get(_MARK)
     if state == "1":
         _raise_loopback()

@@ -160,7 +160,7 @@ def test_bad_settings_break_nothing_but_the_call(lake: Path, tmp_path: Path) -> 
         with pytest.raises(Refused, match="pond config show"):
             talk.call("pond_search", query="x")
         bad.write_text("")
-        assert "lamp" in talk.call("pond_search", query="lamp")  # mended settings are seen without a new start
+        assert "lamp" in talk.call("pond_search", query="lamp")  # fixed settings are noticed without a restart
 
 
 def test_lines_that_are_no_requests(talk: Talk) -> None:

@@ -54,7 +54,7 @@ def _wait(process: subprocess.Popen[bytes]) -> None:
 
 
 def _ends(place: Path) -> None:
-    """Show that the lake is as it was to whoever comes next."""
+    """Show that the next reader finds the lake as it was."""
     with talking(place) as talk:
         talk.greet()
         assert "=== session [1]" in talk.call("pond_search", query="lamp")

@@ -1,4 +1,4 @@
-"""Answers as texts: whole messages within their bytes, in order, with how to go on; none of it steers a reader."""
+"""Answers as texts: whole messages within their bytes, in order, with how to continue; none of it steers a reader."""
 
 import json
 import re
