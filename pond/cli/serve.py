@@ -108,9 +108,9 @@ def _serve(
 
 def _standing_by(place: Path | None) -> AbstractContextManager[None]:
     """Keep a process ready that runs commands of the same user; it is forked before anything is opened."""
-    from pond.cli import main, standby
+    from pond.cli import dispatch, standby
 
-    return nullcontext() if place is None else standby.standing_by(place.with_suffix(standby.SUFFIX), main.run)
+    return nullcontext() if place is None else standby.standing_by(place.with_suffix(standby.SUFFIX), dispatch.run)
 
 
 def _run(

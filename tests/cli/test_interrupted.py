@@ -11,6 +11,7 @@ from tests.cli.command import environment
 # A verb that is interrupted while a native thread may still call back: the interpreter must not be taken down under it.
 _PROGRAM = """
 import atexit, os, signal, sys
+import pond.cli.commands as commands
 import pond.cli.main as main
 
 class Inner:
@@ -35,7 +36,7 @@ atexit.register(lambda: print("temporary files are gone"))
 module = type(sys)("verb")
 module.run = run
 sys.modules["verb"] = module
-main.VERBS["verb"] = ("verb", "", "")
+commands.VERBS["verb"] = ("verb", "", "")
 sys.exit(main.main(["verb"]))
 """
 

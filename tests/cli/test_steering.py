@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pond.cli.commands import VERBS
-from pond.cli.main import _dispatch
+from pond.cli.dispatch import _dispatch
 from tests.cli.command import finish, pond, shown, start
 from tests.cli.sessions import CLAUDE_CODE, CODEX, Record, dump, session_id
 from tests.house.tree import ROOT

@@ -70,7 +70,7 @@ ASKED = [
     "project:*[a]*", "project:?:/users/*", "project:/nowhere", "-project:/nowhere", "project:*nowhere*",
     r"project:C:\Users", "project:c:/users/ada", "project:herbarium project:*-old", "session:5e55-a", "session:5e55-b",
     "-session:5e55-a", "session:a9e7-1", "after:2026-05-02", "before:2026-05-02", "-after:2026-05-02",
-    "-before:2026-05-02", "before:2026-05-02T00:00:00.000001Z", "after:0001-01-01", "before:9999-12-31",
+    "-before:2026-05-02", "before:2026-05-02T00:00:00.000001Z", "after:0001-01-01T00:00:00Z", "before:9999-12-31",
     "after:2026-05-02 before:2026-05-03", "after:2026-05-02 after:2026-05-01", "before:2026-05-02 before:2026-05-01",
     "tool:bash", "tool:BASH", "-tool:bash", "tool:mcp__*", "-tool:mcp__*", "tool:*", "-tool:*", "tool:bas?",
     "tool:bash tool:mcp__*", "file:lake.py", "file:a/lake.py", r"file:a\lake.py", "-file:lake.py", "file:*.py",
@@ -95,7 +95,7 @@ def test_the_conditions_tell_the_messages_apart() -> None:
 
 def test_a_beginning_of_an_id_is_a_session(store: Store) -> None:
     assert found(store, typed("session:a9e7-1")) == ["explored"]
-    with pytest.raises(UsageError, match="matches"):
+    with pytest.raises(UsageError, match="matches 2"):
         found(store, typed("session:5e55"))
 
 

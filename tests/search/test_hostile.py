@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 
 import pond
 from codegen.emit_schema import wire_bundle
-from pond.cli.main import _dispatch
+from pond.cli.dispatch import _dispatch
 from pond.config.load import load
 from pond.diagnostics.diagnostic import UsageError
 from pond.model.json_text import decode_stored, encode
