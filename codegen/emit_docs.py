@@ -97,7 +97,7 @@ def failures_page(failures: Iterable[Failure], reasons: Mapping[str, str]) -> st
             ((f"`{each.code}`", str(each.status), _again(each)) for each in failures),
         ),
         "",
-        "`details.reason` says more. This list grows: whoever meets a reason that it does not know goes by the code.",
+        "`details.reason` says more. This list grows. If you do not know a reason, use the code.",
         "",
         *_table(("reason", "meaning"), ((f"`{name}`", meaning) for name, meaning in reasons.items())),
     ]

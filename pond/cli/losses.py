@@ -1,4 +1,4 @@
-"""What a person or a script hears about a conversion to another client: losses, moved paths, and how to go on."""
+"""What a person or a script is told about a conversion to another client: losses, moved paths, and how to continue."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def show_moved(report: Report, paths: tuple[tuple[str, str], ...]) -> None:
 
 
 def show_resumes(report: Report, output: str | None) -> None:
-    """Say where the files belong and how to go on; nothing is ever put there by `convert`."""
+    """Say where the files belong and how to continue; `convert` never puts anything there."""
     for resume in report.resumes[:_MOST_RESUMES]:
         folder = resume.location.split("/")[0]
         how = (
