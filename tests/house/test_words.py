@@ -9,7 +9,6 @@ from tests.house.tree import ROOT, files
 from tests.house.words import GLOSSARY, banned, comments, pages, prose, terms, too_long, used_terms
 
 LATER = {
-    "docs/reference",
     "docs/foreign.md",
     "docs/clients.md",
     "docs/restore.md",
