@@ -76,8 +76,8 @@ check-generated: $(READY)
 # Within a version the schemas only grow, compared with what was published last.
 check-schemas: $(READY)
 	$(call step,schemas,$(BIN)/pond schema check --against schema/published)
-# What the last commit and the working tree did; an archive has no commits to compare with, a shallow clone one at most.
-# A CI checkout often belongs to another user than the one who runs the tests, which git has to be told is fine.
+# Compares the last commit and the working tree with what was before. An archive has no commits, a shallow clone only one.
+# In CI the checkout often belongs to another user. `safe.directory` tells git that this is fine.
 check-golden: $(READY)
 	@printf '%-12s' golden; export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'; \
 	  known() { git rev-parse --verify -q "$$1" >/dev/null 2>&1; }; \
@@ -100,7 +100,7 @@ publish: $(READY) ## Keep the schemas as they are now as the version published l
 	  rm -rf schema/published && for folder in schema/bundle/v*; do to=schema/published/$${folder##*/}; \
 	  mkdir -p $$to && cp $$folder/*.json $$to; done)
 
-format: $(READY) ## Lay out the code and mend what the linter can mend
+format: $(READY) ## Format the code and fix what the linter can fix
 	$(call step,format,$(BIN)/ruff check --fix . && $(BIN)/ruff format .)
 
 bench: $(READY) ## Measure speed, memory and size; prints a table (BENCH=--full: on a lake of 2 GB)
@@ -132,7 +132,7 @@ torture: $(READY) ## Kill writers at hundreds of points, crowd and spoil the lak
 mutate: $(READY) ## Flip single rules of the mappings and see whether a test notices (long)
 	@$(BIN)/python -m tests.mutation
 
-# docs/clients.md and docs/mcp.md have the tables; ARGS=--write-docs renews them.
+# docs/clients.md and docs/mcp.md have the tables; ARGS=--write-docs updates them.
 clients: $(READY) ## Let the real clients resume what pond wrote and use pond as their memory; fetches them once (minutes)
 	@$(BIN)/python -m tests.clients --install $(ARGS)
 	@$(BIN)/python -m tests.clients.memory --install $(if $(findstring --write-docs,$(ARGS)),--write-docs)
@@ -156,7 +156,7 @@ clean: ## Remove the environment and what the tools leave behind
 $(MODEL): tests/embed/model.lock | $(READY)
 	$(call step,model,rm -rf $(@D) && $(BIN)/python -m tests.embed.fetch && touch $@)
 
-# The stamp is older than its prerequisites after a change of dependencies only; the second time costs nothing.
+# The stamp is only older than its prerequisites after a change of dependencies, so a second run costs nothing.
 $(READY): pyproject.toml $(LOCK)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo 'pond needs Python 3.11 or newer; name one with: make PYTHON=python3.12'; exit 1; }

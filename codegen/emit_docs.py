@@ -1,6 +1,8 @@
 """Emit the reference pages: the types of the schemas, the diagnostic codes, and the settings."""
 
 import json
+import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING
 from pathlib import Path
@@ -34,6 +36,8 @@ from pond.diagnostics.failures import REASONS, Failure
 
 EXAMPLES = Path("schema/examples")
 _LONGEST_EXAMPLE = 48
+_WIDTH = 120
+_TERMS = "The [glossary](../glossary.md) explains the terms that are pond's own."
 
 
 def targets() -> dict[Path, str]:
@@ -57,11 +61,12 @@ def types_page(canonical: Model, wire: Model) -> str:
         "",
         "The schemas themselves, one self-contained file each, are in `schema/bundle/` ([schemas](../schemas.md) says",
         "what else is). Examples of every type, right and wrong, are in `schema/examples/`.",
+        _TERMS,
         "",
         *_chapter(canonical.title, canonical.description, canonical.definitions),
         *_chapter(wire.title, wire.description, added),
     ]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(map(_wrapped, lines)).rstrip() + "\n"
 
 
 def errors_page(codes: Mapping[str, Code]) -> str:
@@ -71,6 +76,8 @@ def errors_page(codes: Mapping[str, Code]) -> str:
         "",
         "# Diagnostics",
         "",
+        _TERMS,
+        "",
         *_table(
             ("code", "severity", "meaning"),
             ((f"[`{each.code}`](#{each.code})", each.severity, each.meaning) for _, each in sorted(codes.items())),
@@ -79,7 +86,16 @@ def errors_page(codes: Mapping[str, Code]) -> str:
     for _, each in sorted(codes.items()):
         lines += [f"## {each.code}", "", f"{each.severity}: {each.meaning}", "", f"**Why.** {each.why}", ""]
         lines += ["```text", each.example.rstrip("\n"), "```", "", f"**What to do.** {each.fix}", ""]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(map(_wrapped, lines)).rstrip() + "\n"
+
+
+def _wrapped(line: str) -> str:
+    """Return a line of prose at the width of the pages. Code is not broken, and neither are tables and headings."""
+    if len(line) <= _WIDTH or "\n" in line or line.startswith(("|", "#", "<", " ")):
+        return line
+    solid = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", "\0"), line)
+    lines = textwrap.wrap(solid, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\0", " ")
 
 
 def failures_page(failures: Iterable[Failure], reasons: Mapping[str, str]) -> str:
@@ -97,7 +113,7 @@ def failures_page(failures: Iterable[Failure], reasons: Mapping[str, str]) -> st
             ((f"`{each.code}`", str(each.status), _again(each)) for each in failures),
         ),
         "",
-        "`details.reason` says more. This list grows: whoever meets a reason that it does not know goes by the code.",
+        "`details.reason` says more. This list grows. If you do not know a reason, use the code.",
         "",
         *_table(("reason", "meaning"), ((f"`{name}`", meaning) for name, meaning in reasons.items())),
     ]

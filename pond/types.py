@@ -263,7 +263,7 @@ class ToolUse(TypedDict):
 
 
 class IndexStats(TypedDict):
-    """How an index stands."""
+    """The state of an index."""
 
     name: str
     unindexed: int
@@ -474,7 +474,7 @@ class PodRemoveResponse(TypedDict):
 
 
 class PodRestoreRequest(TypedDict, closed=True):
-    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on. Sent to `POST /v1/pods/restore`."""
+    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to continue. Sent to `POST /v1/pods/restore`."""
 
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]
@@ -583,7 +583,7 @@ class SqlResponse(TypedDict):
 
 
 class StatsRequest(TypedDict, closed=True):
-    """Asks what the lake holds and how it stands. Sent to `GET /v1/stats`, or read as the resource `stats://pond`."""
+    """Asks what the lake holds, and about its state. Sent to `GET /v1/stats`, or read as the resource `stats://pond`."""
 
     protocol_version: ProtocolVersion
     namespace: NotRequired[Namespace]
@@ -623,7 +623,7 @@ class NamedCounts(TypedDict):
 
 
 class TableStats(TypedDict):
-    """How a table stands."""
+    """The state of a table."""
 
     name: str
     rows: int
@@ -890,7 +890,7 @@ class PodChangeRequest(TypedDict, closed=True):
 
 
 class PodRestoreResponse(TypedDict):
-    """A pod that may go on."""
+    """A pod that may continue."""
 
     pod: Pod
     session: Session

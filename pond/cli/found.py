@@ -23,7 +23,7 @@ class Line:
 
 
 def session_lines(session: JsonObject, more_matched: bool) -> Iterator[Line]:
-    """Yield a session with its best messages, and how to open it or to go on with it."""
+    """Yield a session with its best messages, and how to open or continue it."""
     yield Line(_heading(session))
     for hit in session["hits"]:
         yield from _hit_lines(hit)
@@ -81,7 +81,7 @@ def _window(lines: list[Line], whole: bool) -> Iterator[Line]:
 
 
 def summary_lines(response: JsonObject, query: str) -> Iterator[Line]:
-    """Yield what the totals are, how to go on, and what to try where nothing was found."""
+    """Yield the totals, how to continue, and what to try if nothing was found."""
     if "notice" in response:
         yield Line(f"Searched by words only: {in_line(response['notice'])}")
     if not response["sessions"]:

@@ -1,4 +1,4 @@
-"""What a person or a script hears about a conversion to another client: losses and moved paths."""
+"""What a person or a script is told about a conversion to another client: losses and moved paths."""
 
 from pathlib import Path
 

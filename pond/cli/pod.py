@@ -162,7 +162,7 @@ def _table(rows: list[tuple[str, ...]]) -> Iterator[str]:
 
 
 def _row(entry: JsonObject) -> tuple[str, ...]:
-    """Return the cells of a pod; what is wrong with it stands behind them."""
+    """Return the cells of a pod, and after them what is wrong with it."""
     name, pointer = in_line(entry["name"]), entry.get("active", {})
     if "error" in entry:
         return (name, *[""] * (len(_HEADS) - 1), in_line(entry["error"]["message"]))

@@ -105,7 +105,7 @@ class Conversation:
 
 
 def whole_lines(message: JsonObject) -> Iterator[Line]:
-    """Yield everything that stands in a message; nothing where nothing does."""
+    """Yield everything that a message has; nothing if it is empty."""
     shown = list(_whole(message))
     if shown:
         yield [("", "")]

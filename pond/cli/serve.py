@@ -95,7 +95,7 @@ def _serve(
 
     def ready() -> None:
         say(f"serving   {where}")
-        sys.stdout.flush()  # whoever started it waits for this line
+        sys.stdout.flush()  # the caller waits for this line
 
     if listening.is_public(listens):
         warn(f"pond: {_PUBLIC if admission.token is None else _PUBLIC_WITH_TOKEN}")

@@ -1,6 +1,6 @@
-"""The one way to standard output and standard error: nothing that stands in a file steers the terminal.
+"""The one way to standard output and standard error: nothing in a file steers the terminal.
 
-The same text goes to a pipe: whoever wants the exact characters asks for `--json`.
+A pipe gets the same text. For the exact characters, use `--json`.
 """
 
 import codecs
@@ -93,7 +93,7 @@ class StatusLine:
 
 
 def _room() -> int:
-    """Return how many columns standard error has but for the last, where some terminals wrap already."""
+    """Return how many columns standard error has, without the last, where some terminals already wrap."""
     try:
         columns = os.get_terminal_size(sys.stderr.fileno()).columns
     except OSError:
@@ -122,7 +122,7 @@ class _Harmless(io.RawIOBase):
         self._out = out
         self._decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
 
-    def write(self, data: bytes) -> int:  # type: ignore[override]  # whoever writes JSON text gives bytes
+    def write(self, data: bytes) -> int:  # type: ignore[override]  # callers that write JSON text give bytes
         self._out.write(in_json(self._decode(data)).encode("utf-8", "surrogateescape"))
         return len(data)
 

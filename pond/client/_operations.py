@@ -137,7 +137,7 @@ class SyncOperations(ABC):
             say. A page may end earlier, never within a message.
 
         after_id: Continues after the last message, or part, of the page before. With `session_from` `end` it is the
-            first message of that page: the next one lies before it.
+            first message of that page: the next page comes before it.
         """
         return cast(
             "GetResponse",
@@ -170,7 +170,7 @@ class SyncOperations(ABC):
 
         source_agent: Only sessions that this client recorded.
 
-        project: Only sessions of this project, or of one that lies below it.
+        project: Only sessions of this project, or of one below it.
 
         since: Only sessions that were active then or later.
 
@@ -346,7 +346,7 @@ class AsyncOperations(ABC):
             say. A page may end earlier, never within a message.
 
         after_id: Continues after the last message, or part, of the page before. With `session_from` `end` it is the
-            first message of that page: the next one lies before it.
+            first message of that page: the next page comes before it.
         """
         return cast(
             "GetResponse",
@@ -379,7 +379,7 @@ class AsyncOperations(ABC):
 
         source_agent: Only sessions that this client recorded.
 
-        project: Only sessions of this project, or of one that lies below it.
+        project: Only sessions of this project, or of one below it.
 
         since: Only sessions that were active then or later.
 

@@ -1,4 +1,4 @@
-"""Files of a model from the hub that fastembed's list names; goes on where an interrupted fetch ended."""
+"""Files of a model from the hub that fastembed's list names; continues an interrupted fetch."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _go_on(file: _File, part: Path, progress: Callable[[int], None]) -> None:
     start = part.stat().st_size
     request = urllib.request.Request(file.address, headers={"Range": f"bytes={start}-"} if start else {})
     with urllib.request.urlopen(request, timeout=_PATIENCE) as answer, open(part, "ab") as out:
-        if answer.status != http.client.PARTIAL_CONTENT:  # it begins anew
+        if answer.status != http.client.PARTIAL_CONTENT:  # it begins again
             out.truncate(0)
         while chunk := answer.read(_CHUNK):
             out.write(chunk)

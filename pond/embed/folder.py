@@ -1,4 +1,4 @@
-"""The folder of a model: what stands in it, and what pond notes about it beside the files."""
+"""The folder of a model: its files, and what pond notes about them."""
 
 from __future__ import annotations
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from pond.embed.embedder import Vectors
 
-# Tokens of a text that count, where nobody says how many: what a message is about stands at its beginning, and more of
+# Tokens of a text that count, if no setting says how many: the beginning says what a message is about, and more of
 # it makes a vaguer vector (decision 0029).
 _ENOUGH = 160
-_CHARACTERS = 16  # of a text for each token that is kept: what lies further on cannot come into the vector
+_CHARACTERS = 16  # read of a text for each token that counts: what follows cannot reach the vector
 _QUIET = 3  # errors only
 Result = TypeVar("Result")
 

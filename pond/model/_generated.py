@@ -470,7 +470,7 @@ class GetRequest(Strict):
     after_id: Annotated[
         str | MISSING,
         Field(
-            description="Continues after the last message, or part, of the page before. With `session_from` `end` it is the first message of that page: the next one lies before it.",
+            description="Continues after the last message, or part, of the page before. With `session_from` `end` it is the first message of that page: the next page comes before it.",
             min_length=1,
         ),
     ] = MISSING
@@ -562,7 +562,7 @@ class ListRequest(Strict):
     project: Annotated[
         str | MISSING,
         Field(
-            description="Only sessions of this project, or of one that lies below it.",
+            description="Only sessions of this project, or of one below it.",
             min_length=1,
         ),
     ] = MISSING
@@ -706,7 +706,7 @@ class ToolUse(Strict):
 
 
 class IndexStats(Strict):
-    """How an index stands."""
+    """The state of an index."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -773,7 +773,7 @@ class PodPointer(Strict):
     session_id: Annotated[SessionId, Field(description="The session.")]
     segment_id: Annotated[
         SegmentId | MISSING,
-        Field(description="The segment the agent goes on in. Absent while pending."),
+        Field(description="The segment in which the agent continues. Absent while pending."),
     ] = MISSING
 
 
@@ -1120,7 +1120,7 @@ class PodRemoveResponse(Strict):
 
 
 class PodRestoreRequest(Strict):
-    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on. Sent to `POST /v1/pods/restore`."""
+    """Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to continue. Sent to `POST /v1/pods/restore`."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -1435,7 +1435,7 @@ class SqlResponse(Strict):
 
 
 class StatsRequest(Strict):
-    """Asks what the lake holds and how it stands. Sent to `GET /v1/stats`, or read as the resource `stats://pond`."""
+    """Asks what the lake holds, and about its state. Sent to `GET /v1/stats`, or read as the resource `stats://pond`."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -1530,7 +1530,7 @@ class NamedCounts(Strict):
 
 
 class TableStats(Strict):
-    """How a table stands."""
+    """The state of a table."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -1541,7 +1541,7 @@ class TableStats(Strict):
         int,
         Field(description="The size of all its files, those of older versions too.", ge=0),
     ]
-    fragments: Annotated[int, Field(description="How many files its rows lie in.", ge=0)]
+    fragments: Annotated[int, Field(description="How many files hold its rows.", ge=0)]
     versions: Annotated[int, Field(description="How many versions of it are kept.", ge=0)]
     indexes: Annotated[list[IndexStats], Field(description="Its indexes.")]
 
@@ -1782,7 +1782,7 @@ class FilePart(Strict):
     data: Annotated[
         str,
         Field(
-            description="The content as base64 text, or a URL where it lies elsewhere. It is a URL exactly when it contains `://` or begins with `data:`; neither can occur in base64."
+            description="The content as base64 text, or a URL if it is elsewhere. It is a URL exactly when it contains `://` or begins with `data:`; neither can occur in base64."
         ),
     ]
     options: Annotated[
@@ -2098,7 +2098,7 @@ class PodChangeRequest(Strict):
 
 
 class PodRestoreResponse(Strict):
-    """A pod that may go on."""
+    """A pod that may continue."""
 
     model_config = ConfigDict(
         extra="allow",

@@ -68,7 +68,7 @@ class EmptySession(PodError, UsageError):
 
 
 class Misplaced(PodError, UsageError):
-    """The root of the pods lies in the lake, or among the files that sessions are taken from."""
+    """The root of the pods is in the lake, or among the files that sessions are taken from."""
 
     code = "pods-place"
     help = "set `pods.root` to a directory of its own"

@@ -1,7 +1,7 @@
 """Files of the pod store: read whole, replaced whole, one writer at a time.
 
 A lock is held on the folder itself, so no lock file is left behind, and a killed process holds none. A record is
-written beside the old one, made durable, and takes its name in one step: whoever reads sees the one or the other.
+written beside the old one, made durable, and takes its name in one step: a reader sees one or the other.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def remove(folder: int, path: Path, name: str) -> None:
         os.unlink(RECORD, dir_fd=folder)
         _tidy(folder)
         os.fsync(folder)
-        with contextlib.suppress(OSError):  # what else lies there is not ours
+        with contextlib.suppress(OSError):  # other files there are not ours
             os.rmdir(path)
         _sync(path.parent)
 

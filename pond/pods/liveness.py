@@ -72,5 +72,5 @@ def _together(children: Sequence[PodChild], ask: Ask, seconds: float) -> dict[st
         thread.join(max(0.0, end - time.monotonic()))
     for error in failed:
         raise error
-    given = dict(answers)  # whoever answers now is too late
+    given = dict(answers)  # an answer now is too late
     return {child["name"]: given.get(child["name"], "unreachable") for child in children}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, cast
 
-# Loaded here although it takes a while: whoever first needs it holds the lock of a pod, and others wait.
+# Loaded here although it takes a while: the first to need it holds the lock of a pod, and others wait.
 from pydantic import ValidationError
 
 from pond.model import _generated

@@ -14,7 +14,7 @@ from pond.pods.faults import BadChange, Moved, NameTaken, NoPod
 if TYPE_CHECKING:
     from pond.types import Pod, PodChange, PodChild, PodPointer, ReclaimReason
 
-_PATIENCE = 30.0  # seconds to wait for whoever is changing a pod
+_PATIENCE = 30.0  # seconds to wait for another change of a pod
 
 
 class PodStore:
@@ -50,9 +50,9 @@ class PodStore:
     def reclaim_gone(
         self, name: str, pointer: PodPointer, gone: Collection[tuple[PodChild, ReclaimReason]]
     ) -> Pod:  # fmt: skip
-        """Reclaim children found gone, as far as they are still what was asked; the pod's session is to be told.
+        """Reclaim children that are gone, unless they changed since they were asked; the session is to be told.
 
-        A child that was spawned anew since is left alone. Raise Moved where the pod points elsewhere by now.
+        A child that was spawned again since is left alone. Raise Moved if the pod points elsewhere by now.
         """
 
         def without(pod: Pod) -> Pod:
@@ -71,7 +71,7 @@ class PodStore:
         """Remove a pod's record, and tell whether there was one; `force` removes also one that cannot be read."""
         folder = self._folder(name)
         try:
-            # Pods are made and removed one at a time: whoever makes one finds its folder still there.
+            # Pods are made and removed one at a time, so the folder of a new pod is still there.
             with self._locked_root(name), files.locked(folder, name, self._patience) as handle:
                 if not os.path.lexists(folder / files.RECORD):
                     return False

@@ -88,7 +88,7 @@ def _is_toml(client: Client) -> bool:
 
 
 def _unfit(file: Path, why: str) -> UsageError:
-    help = "mend it, or add pond by hand: docs/mcp.md has the lines"
+    help = "fix it, or add pond by hand: docs/mcp.md says how"
     return UsageError(Diagnostic("mcp-file", f"cannot edit `{file}`: {why}; it was left as it is", help=help))
 
 

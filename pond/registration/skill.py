@@ -24,7 +24,7 @@ With the MCP tools (`pond mcp install` registers them):
 1. `pond_search` with concepts, words or identifiers. Narrow with `project`, `from_date`, `source_agent`, `role`, not
    with words of the query. Try two or three wordings.
 2. `pond_get` with the `message_id` of a hit for the whole message, or with its `session_id` for the conversation. The
-   first line of an answer says how to go on.
+   first line of an answer says how to continue.
 3. After a compaction: `pond_search` with `include_current_session=true`, then `pond_get` with that `session_id` and
    `session_from="end"`.
 4. `pond_sql_query` for counts and lists; without a query it describes the tables.

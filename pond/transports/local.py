@@ -20,9 +20,9 @@ _HEAD = b"POST %s HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\
 
 
 def ask(settings: Settings, path: str, request: Mapping[str, object]) -> JsonObject | None:
-    """Return what a running server answers; None where there is none, or where it does not answer well.
+    """Return the answer of a running server, or None if there is no server or no good answer.
 
-    Whoever gets None does the work himself, and finds out himself what is wrong.
+    A caller that gets None does the work itself, and finds out itself what is wrong.
     """
     from pond.config.locations import server_socket
     from pond.config.runtime import is_own

@@ -104,6 +104,6 @@ OPERATIONS = (
     ),
     Route(
         "POST", "/v1/pods/restore", pod_restore_request, restore_pod, "PodRestoreRequest", "PodRestoreResponse",
-        "Reclaim the children of a pod that are gone, tell its session so, and return what it goes on with.",
+        "Reclaim the children of a pod that are gone, tell its session so, and return what it continues with.",
     ),
 )  # fmt: skip

@@ -15,7 +15,7 @@ _META: Final = ("sessionId", "threadId", "session_id", "thread_id")
 class Asking:
     """The sessions that are asking, as far as the client says so, and the namespace they ask of.
 
-    `local` says that whoever asks is on this machine and may open its files.
+    `local` says that the caller is on this machine and may open its files.
     """
 
     sessions: tuple[str, ...] = ()

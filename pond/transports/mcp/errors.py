@@ -49,7 +49,7 @@ def told(error: BaseException) -> tuple[int, str, dict[str, Any]]:
 
 def _cure(details: dict[str, Any]) -> str:
     if str(details.get("diagnostic", "")).startswith("config-"):
-        return "the person who runs pond has to mend its settings: `pond config show` names them"
+        return "the person who runs pond has to fix its settings: `pond config show` names them"
     return _CURES.get(str(details.get("reason")), "")
 
 

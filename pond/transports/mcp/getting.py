@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MODES = ("conversational", "complete", "verbatim")
 _USUAL, _FEW = 20, 3
-_SHORTER = "note: reading took long, so this page is short; ask again, or go on from its end"
+_SHORTER = "note: reading took long, so this page is short; ask again, or continue from its end"
 
 
 def work(service: Service, given: Arguments, asking: Asking) -> Work:
@@ -76,7 +76,7 @@ def _every(given: Arguments, notes: list[str]) -> list[str]:
 def _around(
     service: Service, messages: list[JsonObject], request: GetRequest, near: list[JsonObject] | None = None
 ) -> Around:  # fmt: skip
-    """Return where messages stand in their session, and the outcome of the calls on them."""
+    """Return where messages are in their session, and the outcome of the calls on them."""
     session, namespace = request["session_id"], request.get("namespace")
     if not messages:
         return Around(0, 0)

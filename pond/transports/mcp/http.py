@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 from pond.operations.service import Service
 from pond.transports.mcp.asking import Asking, from_meta
 
-if TYPE_CHECKING:  # the SDK takes a while to import: whoever never asks for it does not wait for it
+if TYPE_CHECKING:  # the SDK takes a while to import: those who never ask for it do not wait for it
     from collections.abc import Callable
 
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

@@ -1,4 +1,4 @@
-"""`pond_sql_query`: rows as a text, or as a file for whoever asks."""
+"""`pond_sql_query`: rows as a text, or as a file."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def _end_of_day(text: str) -> str:
     try:
         return (datetime.fromisoformat(text) + timedelta(days=1)).date().isoformat()
     except (ValueError, OverflowError):
-        return text  # whoever reads it says what is wrong
+        return text  # its reader says what is wrong
 
 
 def _switched(on: bool | None) -> list[str]:

@@ -1,8 +1,8 @@
 """`pond mcp`: MCP over standard input and output.
 
-A client waits a second or two for a server at its start, and goes on without it then. So the handshake is answered at
-once, by a small loop and from what is known beforehand. The SDK, Lance and models are loaded with the first request
-that needs them; from then on the SDK has the word.
+A client waits a second or two for a server at its start, and then continues without it. So a small loop answers the
+handshake at once, from static data. The SDK, Lance and models are loaded with the first request that needs them. From
+then on the SDK answers.
 """
 
 from __future__ import annotations

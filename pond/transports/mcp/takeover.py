@@ -67,7 +67,7 @@ def _is_embedded(service: Callable[[], Service]) -> bool:
 
 
 class _Once:
-    """Makes a service when it is first wanted; a failure is not kept, so that mended settings are seen."""
+    """Makes a service when it is first wanted; a failure is not kept, so that fixed settings are noticed."""
 
     def __init__(self, make: Callable[[], Service]) -> None:
         self._make, self._lock = make, threading.Lock()
@@ -149,7 +149,7 @@ class _Requests:
 
 
 class _Answers:
-    """Lines of the SDK for the client, but for the answer to a handshake that the client has had."""
+    """Lines of the SDK for the client, except the answer to a handshake that the client has had."""
 
     def __init__(self, out: BinaryIO, pending: _Pending) -> None:
         self._out, self._pending = out, pending

@@ -243,7 +243,7 @@ export interface FilePart {
   media_type: string;
   /** The name of the file, where the source has one. */
   file_name?: string;
-  /** The content as base64 text, or a URL where it lies elsewhere. It is a URL exactly when it contains `://` or begins with `data:`; neither can occur in base64. */
+  /** The content as base64 text, or a URL if it is elsewhere. It is a URL exactly when it contains `://` or begins with `data:`; neither can occur in base64. */
   data: string;
   /** Facts about the part that have no field of their own. */
   options: Options;
@@ -666,7 +666,7 @@ export interface GetRequest {
   context_depth?: number;
   /** How many messages of a session, or parts of a message, to return at most; 20 where the request does not say. A page may end earlier, never within a message. */
   limit?: number;
-  /** Continues after the last message, or part, of the page before. With `session_from` `end` it is the first message of that page: the next one lies before it. */
+  /** Continues after the last message, or part, of the page before. With `session_from` `end` it is the first message of that page: the next page comes before it. */
   after_id?: string;
 }
 
@@ -781,7 +781,7 @@ export interface ListRequest {
   namespace?: Namespace;
   /** Only sessions that this client recorded. */
   source_agent?: string;
-  /** Only sessions of this project, or of one that lies below it. */
+  /** Only sessions of this project, or of one below it. */
   project?: string;
   /** Only sessions that were active then or later. */
   since?: Timestamp;
@@ -876,7 +876,7 @@ export interface SqlColumn {
   type: string;
 }
 
-/** Asks what the lake holds and how it stands. Sent to `GET /v1/stats`, or read as the resource `stats://pond`. */
+/** Asks what the lake holds, and about its state. Sent to `GET /v1/stats`, or read as the resource `stats://pond`. */
 export interface StatsRequest {
   /** The protocol version the request is written for. */
   protocol_version: ProtocolVersion;
@@ -1014,7 +1014,7 @@ export interface ToolUse {
   failed: number;
 }
 
-/** How a table stands. */
+/** The state of a table. */
 export interface TableStats {
   /** The name of the table. */
   name: string;
@@ -1022,7 +1022,7 @@ export interface TableStats {
   rows: number;
   /** The size of all its files, those of older versions too. */
   bytes: number;
-  /** How many files its rows lie in. */
+  /** How many files hold its rows. */
   fragments: number;
   /** How many versions of it are kept. */
   versions: number;
@@ -1030,7 +1030,7 @@ export interface TableStats {
   indexes: readonly IndexStats[];
 }
 
-/** How an index stands. */
+/** The state of an index. */
 export interface IndexStats {
   /** The name of the index. */
   name: string;
@@ -1067,7 +1067,7 @@ export type SegmentId = string;
 export interface PodPointer {
   /** The session. */
   session_id: SessionId;
-  /** The segment the agent goes on in. Absent while pending. */
+  /** The segment in which the agent continues. Absent while pending. */
   segment_id?: SegmentId;
 }
 
@@ -1330,7 +1330,7 @@ export interface PodRemoveResponse {
   removed: boolean;
 }
 
-/** Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to go on. Sent to `POST /v1/pods/restore`. */
+/** Brings a pod back: reclaims the children that are gone, tells its session so, and returns what the agent needs to continue. Sent to `POST /v1/pods/restore`. */
 export interface PodRestoreRequest {
   /** The protocol version the request is written for. */
   protocol_version: ProtocolVersion;
@@ -1350,7 +1350,7 @@ export interface DenyRule {
   child: PodName;
 }
 
-/** A pod that may go on. */
+/** A pod that may continue. */
 export interface PodRestoreResponse {
   /** The pod, after whatever had to be reclaimed was. */
   pod: Pod;

@@ -21,7 +21,7 @@ def transcript(
     notes: Iterable[str],
     max_bytes: int,
 ) -> str:
-    """Return an answer within its bytes; `cursor_after` says how to go on after so many of its sessions."""
+    """Return an answer within its bytes; `cursor_after` says how to continue after so many of its sessions."""
     head = [_KEY, PAST, *notes]
     pieces = list(_pieces(response["sessions"], totals))
     room = max_bytes - size(head) - 2 * _length(cursor_after) - _ROOM_FOR_ENDS

@@ -61,7 +61,7 @@ def quoted(id: str) -> str:
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """Yield a recalled text line by line, inert and indented; a line that is too long goes on in the next."""
+    """Yield a recalled text line by line, inert and indented; a line that is too long continues in the next."""
     for line in map(str.rstrip, inert(text).split("\n")):
         if not line:
             yield ""

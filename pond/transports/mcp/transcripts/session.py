@@ -10,7 +10,7 @@ from pond.transports.mcp.transcripts.budget import MOST_LINES, cut, fitting, siz
 from pond.transports.mcp.transcripts.inert import label, lines_of, quoted
 from pond.transports.mcp.transcripts.marks import PAST, clock, page
 
-_ROOM_FOR_ENDS = 900  # bytes of the first and the last lines, which say what is shown and how to go on
+_ROOM_FOR_ENDS = 900  # bytes of the first and the last lines, which say what is shown and how to continue
 _MOST_SUBAGENTS = 20
 
 
@@ -24,7 +24,7 @@ class Around:
 
 
 def session_page(response: JsonObject, around: Around, from_end: bool, notes: Sequence[str], max_bytes: int) -> str:
-    """Return a page of a session: as many whole messages as fit, and how to go on."""
+    """Return a page of a session: as many whole messages as fit, and how to continue."""
     messages, session = response["messages"], response["session"]
     numbers = range(around.before + 1, around.before + 1 + len(messages))
     pieces = [["", *_message(each, n, around.outcomes)] for n, each in zip(numbers, messages, strict=True)]
@@ -217,7 +217,7 @@ def _text(value: Json) -> str:
 
 
 def listing(sessions: Sequence[JsonObject], notes: Sequence[str]) -> str:
-    """Return the newest sessions, for whoever named none."""
+    """Return the newest sessions, if the caller named none."""
     head = ["pond_get: no session_id or message_id was given; the newest sessions are:", *notes]
     lines = [f"- {label(each['id'])} | {' | '.join(_facts(each))}" for each in sessions]
     return page(head, lines, ["next: pond_get(session_id), or pond_search to find something."])
