@@ -5,7 +5,7 @@ from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISS
 from pond.lang.runtime import Markers, Origin, at, instant, kind_of, labels_of, parts_of, parts_with_roles
 from pond.lang.runtime import repeat_event, weave_of
 
-DIGEST = 'f619c330b40b0d59'
+DIGEST = 'aee7e0b939977fb1'
 COMPILER = 13
 CLIENT = 'claude-code'
 MAP = 1
@@ -104,7 +104,7 @@ K11 = frozenset({'cache_control', 'content', 'is_error', 'tool_use_id'})
 K12 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None, 'call_id': None, 'result': None, 'name': None}
 K13 = {'kind': 'part', 'id': None, 'session_id': None, 'message_id': None, 'type': 'tool_result', 'is_failure': None, 'provenance': 'injected', 'options': None}
 K14 = frozenset({'content', 'id', 'role', 'type'})
-K15 = frozenset({'agentId', 'agentName', 'classifierMetaLines', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'imagePasteIds', 'interruptedByShutdown', 'interruptedMessageId', 'isCompactSummary', 'isMeta', 'isReplay', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'mcpCallNotReadOnly', 'mcpMeta', 'message', 'origin', 'parentUuid', 'permissionDecision', 'permissionMode', 'planContent', 'project', 'promptId', 'promptSource', 'queuePriority', 'sandboxed', 'sessionId', 'sessionKind', 'session_id', 'slug', 'sourceToolAssistantUUID', 'sourceToolUseID', 'summarizeMetadata', 'teamName', 'thinkingMetadata', 'timestamp', 'todos', 'toolDenialKind', 'toolEndsTurn', 'toolUseResult', 'turnCompanion', 'turnOrigin', 'turnPosition', 'userFeedback', 'userType', 'uuid', 'version'})
+K15 = frozenset({'agentId', 'agentName', 'classifierMetaLines', 'cwd', 'entrypoint', 'forkedFrom', 'gitBranch', 'imagePasteIds', 'interruptedByShutdown', 'interruptedMessageId', 'isCompactSummary', 'isMeta', 'isReplay', 'isSidechain', 'isVisibleInTranscriptOnly', 'logicalParentUuid', 'mcpCallNotReadOnly', 'mcpMeta', 'message', 'origin', 'parentUuid', 'permissionDecision', 'permissionMode', 'planContent', 'pond', 'project', 'promptId', 'promptSource', 'queuePriority', 'sandboxed', 'sessionId', 'sessionKind', 'session_id', 'slug', 'sourceToolAssistantUUID', 'sourceToolUseID', 'summarizeMetadata', 'teamName', 'thinkingMetadata', 'timestamp', 'todos', 'toolDenialKind', 'toolEndsTurn', 'toolUseResult', 'turnCompanion', 'turnOrigin', 'turnPosition', 'userFeedback', 'userType', 'uuid', 'version'})
 K16 = {'kind': 'message', 'role': 'user', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
 K17 = {'kind': 'message', 'role': 'tool', 'id': None, 'session_id': None, 'timestamp': None, 'options': None}
 K18 = ['uuid']
@@ -983,7 +983,7 @@ def write_0_user(events, c):
 
 
 def read_1_assistant(r, c):
-    # 'assistant': line 167 of the mapping
+    # 'assistant': line 168 of the mapping
     r__message = r.get('message')
     if type(r__message) is not dict:
         c.note('source-structure', '$.message', 'expected an object; the record is carried whole')
@@ -2325,7 +2325,7 @@ def write_1_assistant(events, c):
 
 
 def read_2_system_local_command_content(r, c):
-    # 'system/local_command/content': line 220 of the mapping
+    # 'system/local_command/content': line 221 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'system/local_command/content'}
     absent = spelling = None
@@ -2509,7 +2509,7 @@ def write_2_system_local_command_content(events, c):
 
 
 def read_3_system(r, c):
-    # 'system': line 233 of the mapping
+    # 'system': line 234 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'system'}
     absent = spelling = None
@@ -2627,7 +2627,7 @@ def write_3_system(events, c):
 
 
 def read_4_attachment_queued_command(r, c):
-    # 'attachment/queued_command': line 249 of the mapping
+    # 'attachment/queued_command': line 250 of the mapping
     r__attachment = r['attachment']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'attachment/queued_command'}
@@ -2946,7 +2946,7 @@ def write_4_attachment_queued_command(events, c):
 
 
 def read_5_queue_operation_content(r, c):
-    # 'queue-operation/content': line 268 of the mapping
+    # 'queue-operation/content': line 269 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'queue-operation/content'}
     absent = spelling = None
@@ -3223,7 +3223,7 @@ def write_5_queue_operation_content(events, c):
 
 
 def read_6_attachment_file_base64(r, c):
-    # 'attachment/file/base64': line 292 of the mapping
+    # 'attachment/file/base64': line 293 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content['file']
@@ -3409,7 +3409,7 @@ def write_6_attachment_file_base64(events, c):
 
 
 def read_7_attachment_file_file(r, c):
-    # 'attachment/file/file': line 307 of the mapping
+    # 'attachment/file/file': line 308 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content.get('file')
@@ -3551,7 +3551,7 @@ def write_7_attachment_file_file(events, c):
 
 
 def read_8_attachment_already_read_file_content(r, c):
-    # 'attachment/already_read_file/content': line 321 of the mapping
+    # 'attachment/already_read_file/content': line 322 of the mapping
     r__attachment = r['attachment']
     r__attachment__content = r__attachment['content']
     r__attachment__content__file = r__attachment__content['file']
@@ -3690,7 +3690,7 @@ def write_8_attachment_already_read_file_content(events, c):
 
 
 def read_9_carry(r, c):
-    # 'carry': line 365 of the mapping
+    # 'carry': line 366 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None

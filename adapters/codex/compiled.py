@@ -5,7 +5,7 @@ from pond.lang.runtime import CONVERSATIONAL, CONVERSIONS, EMPTY, INJECTED, MISS
 from pond.lang.runtime import Markers, Origin, at, instant, kind_of, labels_of, parts_of, parts_with_roles
 from pond.lang.runtime import repeat_event, weave_of
 
-DIGEST = '86c6e102320d4d1c'
+DIGEST = '109e540341bd4704'
 COMPILER = 13
 CLIENT = 'codex'
 MAP = 1
@@ -119,7 +119,7 @@ class Block:
     image_url_2 = 'image_url#2'
     reasoning = 'reasoning'
     function = 'function'
-K0 = frozenset({'metadata', 'ordinal', 'payload', 'timestamp'})
+K0 = frozenset({'metadata', 'ordinal', 'payload', 'pond', 'timestamp'})
 K1 = frozenset({'agent_nickname', 'agent_path', 'agent_role', 'base_instructions', 'cli_version', 'context_window', 'cwd', 'dynamic_tools', 'forked_from_id', 'forked_from_ordinal_exclusive', 'git', 'history_base', 'history_mode', 'id', 'instructions', 'memory_mode', 'model_provider', 'multi_agent_version', 'originator', 'parent_thread_id', 'runtime_workspace_roots', 'selected_capability_roots', 'session_id', 'source', 'subagent_history_start_ordinal', 'thread_source', 'timestamp'})
 K2 = {'kind': 'message', 'role': 'system', 'id': None, 'session_id': None, 'timestamp': None, 'content': None, 'options': None}
 K3 = frozenset({'text'})
@@ -297,7 +297,7 @@ def write_0_session_meta(events, c):
 
 
 def read_1_response_item_message_user(r, c):
-    # 'response_item/message/user': line 107 of the mapping
+    # 'response_item/message/user': line 108 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/user'}
@@ -941,7 +941,7 @@ def write_1_response_item_message_user(events, c):
 
 
 def read_2_response_item_message_assistant(r, c):
-    # 'response_item/message/assistant': line 128 of the mapping
+    # 'response_item/message/assistant': line 130 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/assistant'}
@@ -1303,7 +1303,7 @@ def write_2_response_item_message_assistant(events, c):
 
 
 def read_3_response_item_message_developer_(r, c):
-    # 'response_item/message/developer+': line 144 of the mapping
+    # 'response_item/message/developer+': line 147 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/message/developer+'}
@@ -1412,7 +1412,7 @@ def write_3_response_item_message_developer_(events, c):
 
 
 def read_4_response_item_no_type_user(r, c):
-    # 'response_item/no-type/user': line 154 of the mapping
+    # 'response_item/no-type/user': line 158 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/user'}
@@ -1667,7 +1667,7 @@ def write_4_response_item_no_type_user(events, c):
 
 
 def read_5_response_item_no_type_assistant(r, c):
-    # 'response_item/no-type/assistant': line 163 of the mapping
+    # 'response_item/no-type/assistant': line 167 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/no-type/assistant'}
@@ -1867,7 +1867,7 @@ def write_5_response_item_no_type_assistant(events, c):
 
 
 def read_6_response_item_agent_message(r, c):
-    # 'response_item/agent_message': line 172 of the mapping
+    # 'response_item/agent_message': line 176 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/agent_message'}
@@ -2037,7 +2037,7 @@ def write_6_response_item_agent_message(events, c):
 
 
 def read_7_inter_agent_communication(r, c):
-    # 'inter_agent_communication': line 184 of the mapping
+    # 'inter_agent_communication': line 189 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
@@ -2153,7 +2153,7 @@ def write_7_inter_agent_communication(events, c):
 
 
 def read_8_response_item_reasoning(r, c):
-    # 'response_item/reasoning': line 194 of the mapping
+    # 'response_item/reasoning': line 200 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/reasoning'}
@@ -2434,7 +2434,7 @@ def write_8_response_item_reasoning(events, c):
 
 
 def read_9_response_item_function_call(r, c):
-    # 'response_item/function_call': line 209 of the mapping
+    # 'response_item/function_call': line 216 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('name', MISSING)
@@ -2598,7 +2598,7 @@ def write_9_response_item_function_call(events, c):
 
 
 def read_10_response_item_custom_tool_call(r, c):
-    # 'response_item/custom_tool_call': line 223 of the mapping
+    # 'response_item/custom_tool_call': line 231 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('name', MISSING)
@@ -2756,7 +2756,7 @@ def write_10_response_item_custom_tool_call(events, c):
 
 
 def read_11_response_item_function_call_output_(r, c):
-    # 'response_item/function_call_output+': line 237 of the mapping
+    # 'response_item/function_call_output+': line 246 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('output', MISSING)
@@ -2903,7 +2903,7 @@ def write_11_response_item_function_call_output_(events, c):
 
 
 def read_12_response_item_local_shell_call(r, c):
-    # 'response_item/local_shell_call': line 251 of the mapping
+    # 'response_item/local_shell_call': line 261 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
@@ -3057,7 +3057,7 @@ def write_12_response_item_local_shell_call(events, c):
 
 
 def read_13_response_item_web_search_call_no_action(r, c):
-    # 'response_item/web_search_call/no-action': line 265 of the mapping
+    # 'response_item/web_search_call/no-action': line 276 of the mapping
     r__payload = r['payload']
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'response_item/web_search_call/no-action'}
@@ -3149,7 +3149,7 @@ def write_13_response_item_web_search_call_no_action(events, c):
 
 
 def read_14_response_item_web_search_call_(r, c):
-    # 'response_item/web_search_call+': line 275 of the mapping
+    # 'response_item/web_search_call+': line 287 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
@@ -3303,7 +3303,7 @@ def write_14_response_item_web_search_call_(events, c):
 
 
 def read_15_response_item_tool_search_call(r, c):
-    # 'response_item/tool_search_call': line 288 of the mapping
+    # 'response_item/tool_search_call': line 301 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('type', MISSING)
     if not (type(e0_0) is str):
@@ -3457,7 +3457,7 @@ def write_15_response_item_tool_search_call(events, c):
 
 
 def read_16_response_item_tool_search_output(r, c):
-    # 'response_item/tool_search_output': line 301 of the mapping
+    # 'response_item/tool_search_output': line 315 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('call_id', MISSING)
     e0_1 = r__payload.get('tools', MISSING)
@@ -3610,7 +3610,7 @@ def write_16_response_item_tool_search_output(events, c):
 
 
 def read_17_response_item_image_generation_call(r, c):
-    # 'response_item/image_generation_call': line 315 of the mapping
+    # 'response_item/image_generation_call': line 330 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('result', MISSING)
     if not (type(e0_0) is str):
@@ -3730,7 +3730,7 @@ def write_17_response_item_image_generation_call(events, c):
 
 
 def read_18_response_item_tool_call(r, c):
-    # 'response_item/tool_call': line 327 of the mapping
+    # 'response_item/tool_call': line 343 of the mapping
     r__payload = r['payload']
     r__payload__function = r__payload.get('function')
     if type(r__payload__function) is not dict:
@@ -3843,7 +3843,7 @@ def write_18_response_item_tool_call(events, c):
 
 
 def read_19_response_item_tool_result(r, c):
-    # 'response_item/tool_result': line 338 of the mapping
+    # 'response_item/tool_result': line 354 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('name', MISSING)
     e0_1 = r__payload.get('result', MISSING)
@@ -3970,7 +3970,7 @@ def write_19_response_item_tool_result(events, c):
 
 
 def read_20_compacted(r, c):
-    # 'compacted': line 350 of the mapping
+    # 'compacted': line 366 of the mapping
     r__payload = r.get('payload')
     if type(r__payload) is not dict:
         c.note('source-structure', '$.payload', 'expected an object; the record is carried whole')
@@ -4054,7 +4054,7 @@ def write_20_compacted(events, c):
 
 
 def read_21_event_msg_entered_review_mode_instructions(r, c):
-    # 'event_msg/entered_review_mode/instructions': line 360 of the mapping
+    # 'event_msg/entered_review_mode/instructions': line 377 of the mapping
     r__payload = r['payload']
     r__payload__target = r__payload['target']
     e0_0 = r__payload__target.get('instructions', MISSING)
@@ -4152,7 +4152,7 @@ def write_21_event_msg_entered_review_mode_instructions(events, c):
 
 
 def read_22_event_msg_user_message_unheard(r, c):
-    # 'event_msg/user_message/unheard': line 371 of the mapping
+    # 'event_msg/user_message/unheard': line 389 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('message', MISSING)
     if not (type(e0_0) is str):
@@ -4269,7 +4269,7 @@ def write_22_event_msg_user_message_unheard(events, c):
 
 
 def read_23_event_msg_agent_message_unheard(r, c):
-    # 'event_msg/agent_message/unheard': line 381 of the mapping
+    # 'event_msg/agent_message/unheard': line 400 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('message', MISSING)
     if not (type(e0_0) is str):
@@ -4381,7 +4381,7 @@ def write_23_event_msg_agent_message_unheard(events, c):
 
 
 def read_24_event_msg_agent_reasoning__unheard(r, c):
-    # 'event_msg/agent_reasoning+/unheard': line 392 of the mapping
+    # 'event_msg/agent_reasoning+/unheard': line 412 of the mapping
     r__payload = r['payload']
     e0_0 = r__payload.get('text', MISSING)
     if not (type(e0_0) is str):
@@ -4472,7 +4472,7 @@ def write_24_event_msg_agent_reasoning__unheard(events, c):
 
 
 def read_25_untyped_state(r, c):
-    # 'untyped/state': line 433 of the mapping
+    # 'untyped/state': line 454 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/state'}
     absent = spelling = None
@@ -4510,7 +4510,7 @@ def write_25_untyped_state(events, c):
 
 
 def read_26_untyped_instructions_id(r, c):
-    # 'untyped/instructions/id': line 437 of the mapping
+    # 'untyped/instructions/id': line 458 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/instructions/id'}
     absent = spelling = None
@@ -4579,7 +4579,7 @@ def write_26_untyped_instructions_id(events, c):
 
 
 def read_27_untyped_session_no_role(r, c):
-    # 'untyped/session/no-role': line 443 of the mapping
+    # 'untyped/session/no-role': line 464 of the mapping
     r__session = r.get('session')
     if type(r__session) is not dict:
         c.note('source-structure', '$.session', 'expected an object; the record is carried whole')
@@ -4653,7 +4653,7 @@ def write_27_untyped_session_no_role(events, c):
 
 
 def read_28_message_user(r, c):
-    # 'message/user': line 449 of the mapping
+    # 'message/user': line 470 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/user'}
     absent = spelling = None
@@ -4985,7 +4985,7 @@ def write_28_message_user(events, c):
 
 
 def read_29_message_assistant(r, c):
-    # 'message/assistant': line 460 of the mapping
+    # 'message/assistant': line 481 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/assistant'}
     absent = spelling = None
@@ -5186,7 +5186,7 @@ def write_29_message_assistant(events, c):
 
 
 def read_30_message_developer_(r, c):
-    # 'message/developer+': line 469 of the mapping
+    # 'message/developer+': line 490 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'message/developer+'}
     absent = spelling = None
@@ -5268,7 +5268,7 @@ def write_30_message_developer_(events, c):
 
 
 def read_31_reasoning(r, c):
-    # 'reasoning': line 475 of the mapping
+    # 'reasoning': line 496 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'reasoning'}
     absent = spelling = None
@@ -5522,7 +5522,7 @@ def write_31_reasoning(events, c):
 
 
 def read_32_function_call_function(r, c):
-    # 'function_call/function': line 486 of the mapping
+    # 'function_call/function': line 507 of the mapping
     r__function = r.get('function')
     if type(r__function) is not dict:
         c.note('source-structure', '$.function', 'expected an object; the record is carried whole')
@@ -5626,7 +5626,7 @@ def write_32_function_call_function(events, c):
 
 
 def read_33_function_call(r, c):
-    # 'function_call': line 495 of the mapping
+    # 'function_call': line 516 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
@@ -5762,7 +5762,7 @@ def write_33_function_call(events, c):
 
 
 def read_34_custom_tool_call(r, c):
-    # 'custom_tool_call': line 506 of the mapping
+    # 'custom_tool_call': line 527 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('name', MISSING)
     if not (type(e0_1) is str):
@@ -5892,7 +5892,7 @@ def write_34_custom_tool_call(events, c):
 
 
 def read_35_function_call_output(r, c):
-    # 'function_call_output': line 517 of the mapping
+    # 'function_call_output': line 538 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -6016,7 +6016,7 @@ def write_35_function_call_output(events, c):
 
 
 def read_36_custom_tool_call_output(r, c):
-    # 'custom_tool_call_output': line 517 of the mapping
+    # 'custom_tool_call_output': line 538 of the mapping
     e0_0 = r.get('call_id', MISSING)
     e0_1 = r.get('output', MISSING)
     sid = c.session_id
@@ -6140,7 +6140,7 @@ def write_36_custom_tool_call_output(events, c):
 
 
 def read_37_function_result(r, c):
-    # 'function_result': line 527 of the mapping
+    # 'function_result': line 548 of the mapping
     e0_0 = r.get('name', MISSING)
     e0_1 = r.get('result', MISSING)
     sid = c.session_id
@@ -6256,7 +6256,7 @@ def write_37_function_result(events, c):
 
 
 def read_38_untyped_user_message(r, c):
-    # 'untyped/user/message': line 537 of the mapping
+    # 'untyped/user/message': line 558 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user/message'}
     absent = spelling = None
@@ -6503,7 +6503,7 @@ def write_38_untyped_user_message(events, c):
 
 
 def read_39_untyped_user(r, c):
-    # 'untyped/user': line 546 of the mapping
+    # 'untyped/user': line 567 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/user'}
     absent = spelling = None
@@ -6878,7 +6878,7 @@ def write_39_untyped_user(events, c):
 
 
 def read_40_untyped_assistant_message(r, c):
-    # 'untyped/assistant/message': line 558 of the mapping
+    # 'untyped/assistant/message': line 579 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant/message'}
     absent = spelling = None
@@ -7070,7 +7070,7 @@ def write_40_untyped_assistant_message(events, c):
 
 
 def read_41_untyped_assistant(r, c):
-    # 'untyped/assistant': line 567 of the mapping
+    # 'untyped/assistant': line 588 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/assistant'}
     absent = spelling = None
@@ -7464,7 +7464,7 @@ def write_41_untyped_assistant(events, c):
 
 
 def read_42_untyped_tool(r, c):
-    # 'untyped/tool': line 588 of the mapping
+    # 'untyped/tool': line 609 of the mapping
     e0_0 = r.get('tool_call_id', MISSING)
     e0_1 = r.get('content', MISSING)
     sid = c.session_id
@@ -7569,7 +7569,7 @@ def write_42_untyped_tool(events, c):
 
 
 def read_43_untyped_developer__content(r, c):
-    # 'untyped/developer+/content': line 598 of the mapping
+    # 'untyped/developer+/content': line 619 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'untyped/developer+/content'}
     absent = spelling = None
@@ -7626,7 +7626,7 @@ def write_43_untyped_developer__content(events, c):
 
 
 def read_44_carry(r, c):
-    # 'carry': line 603 of the mapping
+    # 'carry': line 624 of the mapping
     sid = c.session_id
     pond = {'seq': c.seq, 'as': 'carry'}
     absent = spelling = None
