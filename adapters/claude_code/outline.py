@@ -193,7 +193,7 @@ def children(path: Path, session_id: str) -> list[Path]:
 
 
 def beginning(path: Path, session_id: str) -> Path | None:
-    """Return the file of the session that a subagent's file belongs to: beside the folder that it lies in."""
+    """Return the file of the session that a subagent's file belongs to: beside its folder."""
     name = f"{session_id}.jsonl"
     found = (folder / name for folder in path.absolute().parents[:_DEEPEST])
     return next((file for file in found if file.name == name and file.is_file()), None)

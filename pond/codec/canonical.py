@@ -208,7 +208,7 @@ def _ends(source: LineSource) -> dict[str, tuple[JsonObject, str]]:
 
 
 def _place(message: JsonObject, last: int) -> int | None:
-    """Return where the record that a message begins stands in its log; None where it begins none there."""
+    """Return the position in its log of the record that a message begins; None if it begins none there."""
     marks = marks_of(message.get("options"))
     if marks.get(WITH) is True or marks.get(AS) in (BESIDE, LISTED, NOTICE):
         return None

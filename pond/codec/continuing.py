@@ -18,7 +18,7 @@ from pond.model.marks import PATH, marks_of
 
 @dataclass(slots=True)
 class ResumeAdvice:
-    """A session that can be continued; `path` is where it lies below the output, where that is not its location."""
+    """A session that can be continued; `path` is its path below the output, if that is not its location."""
 
     client: str
     session_id: str

@@ -88,7 +88,7 @@ def _parent_there(
     if not spawned or type(parent) is not str or parent in below:
         return None
     kin = asked.kin(parent)
-    if kin is None:  # it is not there to ask: whoever brings it along later makes another session of it
+    if kin is None:  # its file is not here to ask: a later conversion with the file makes another session of it
         return moved_id({"source_agent": row["source_agent"], "id": parent}, target, "", None)
     above, cut = kin
     told = _parent_there(above, above.get(KIND) == SPAWN, asked, target, below | {row["id"]})

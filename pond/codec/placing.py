@@ -53,7 +53,7 @@ def put_session(
 
 
 def note_resume(resume: ResumeAdvice | None, path: str, report: Report) -> None:
-    """Note how to continue with a session that stands at a path below the output."""
+    """Note how to continue a session that is at a path below the output."""
     if resume is not None:
         resume.path = path
         report.resumes.append(resume)

@@ -94,7 +94,7 @@ def _one(job: FoundSource, alone: Alone, request: ConvertRequest, out: BinaryIO,
         if output is None:
             written = _stream(source, alone, order.to, out, report, "standard output", watch)
             done.beside = list(dict.fromkeys(extra.name for extra in written.beside))
-            if report.losses:  # a session on its way back to its client goes on in a pipe, not on a screen
+            if report.losses:  # a session on its way back to its client continues in a pipe, not on a screen
                 note_resume(written.resume, "", report)
             return
         with NewFile(Path(output)) as new:

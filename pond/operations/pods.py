@@ -87,7 +87,7 @@ def _session_roots(service: Service) -> list[tuple[str, str]]:
 
 
 def _overlap(root: str, place: str) -> bool:
-    """Tell whether one of two directories is the other, or lies in it; a place may have a hole for a namespace."""
+    """Tell whether one of two directories is or contains the other; a place may have a hole for a namespace."""
     both = zip(Path(os.path.realpath(root)).parts, Path(os.path.realpath(place)).parts, strict=False)
     return all(_fits(own, each) for own, each in both)
 

@@ -433,7 +433,7 @@ def test_with_its_origin_kept_a_session_comes_back_value_equal(client: str, tmp_
     there, back = tmp_path / "there", tmp_path / "back"
     assert pond("convert", fixtures, "--to", target, "--keep-origin", "-o", there).code in (0, 1)
     pond("convert", there, "--to", client, "-o", back)
-    # Threads that lay in a file come first: the file itself counts.
+    # Threads that came from a file are first: the file itself counts.
     files = sorted(back.rglob("*.jsonl"), key=lambda path: "subagents" not in path.parts)
     found = {came_from(path)[-2]: path for path in files if path.name != "session_index.jsonl"}
     names = {_id(path): id for id, path in found.items() if "subagents" not in path.parts}

@@ -66,7 +66,7 @@ class Client(ABC):
         """Return what the screen may show of a call of another client's session: its name, or that it failed."""
 
     def place(self, store: Path, room: Room) -> None:
-        """Put a store, and what else lies in its home, into the HOME of a room; the times of its files stay."""
+        """Put a store, and what else its home holds, into the HOME of a room; the times of its files stay."""
         target = room.home / self.root
         target.mkdir(parents=True, exist_ok=True)
         for path in store.iterdir():

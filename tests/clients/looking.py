@@ -52,7 +52,7 @@ def heard(text: str) -> str:
 
 
 def listed_as(title: str, expected: Sequence[Item], session: Path) -> list[str]:
-    """Return what a list may show of a session: its title; without one, how a prompt begins, be it before a summary."""
+    """Return what a list may show of a session: its title; without one, how a prompt begins, even before a summary."""
     prompts = [item.text for item in expected if item.kind == "human"]
     found = rows(session)
     typed = [row["message"]["content"] for row in found if row.get("type") == "user" and not row.get("isMeta")]

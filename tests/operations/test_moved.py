@@ -28,7 +28,7 @@ def way(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def shown(place: Path) -> dict[str, Counter[str]]:
-    """Return what the lake shows, by each road that shows words."""
+    """Return what the lake shows, in each way that shows words."""
     with pond.Lake(place) as lake:
         listed = list(lake.sessions(children=True))
         pages: list[Any] = [lake.get(each["id"], limit=1000) for each in listed]

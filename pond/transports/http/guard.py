@@ -134,7 +134,7 @@ class Guard:
     async def _answered(self, scope: Scope, receive: Receive, send: Send, status: Callable[[], int]) -> None:
         if (refusal := self._admission.refusal(scope)) is not None:
             if scope["path"] == "/mcp" and self._refusals < _MOST_REFUSALS:
-                self._refusals += 1  # coding clients that are refused go on without pond, and say nothing
+                self._refusals += 1  # coding clients that are refused continue without pond and report nothing
                 self._log(f"request {scope['state']['request_id']}: /mcp was refused: {refusal}")
             bearer = {"www-authenticate": "Bearer"} if "token" in str(refusal.details["reason"]) else {}
             await error_response(refusal, bearer)(scope, receive, send)
