@@ -23,7 +23,7 @@ from .tools import shown_name
 _IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 _NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]")
 _LONGEST_SLUG = 200
-# Levels of a call's arguments: they lie in record, message, content and block; their innermost value is one too.
+# Levels of a call's arguments: they are inside record, message, content and block; their innermost value is one too.
 _DEEPEST_INPUT = MAX_DEPTH - 5
 # Marks are read and never written to: one object for all records of a kind.
 _USER: JsonObject = {AS: Kind.user}
@@ -38,10 +38,10 @@ class ClaudeCodeLowering(Lowering):
     def __init__(self, heading: Heading, losses: Losses) -> None:
         super().__init__(heading, losses)
         self._tip: str | None = None  # the last record of the chain
-        self._starts: list[str | None] = []  # what the chain hung on when each live turn began
+        self._starts: list[str | None] = []  # the tip of the chain when each live turn began
         self._answer = ""  # message.id of the answer being written
         self._title = ""  # what the client's own records call the session
-        self._off = False  # the chain goes on from before the last record
+        self._off = False  # the chain continues from before the last record
         self._own = heading.id + "\0"  # what the names of its records begin with
         child = heading.spawned and heading.parent is not None
         self._common: JsonObject = {"isSidechain": child, "userType": "external"}
@@ -65,7 +65,7 @@ class ClaudeCodeLowering(Lowering):
         return [self._note()] if self.heading.note else []
 
     def _note(self) -> Group:
-        """Return the line that says where the session comes from; a notice is shown, and not sent."""
+        """Return the line that says where the session comes from; a notice is shown but not sent."""
         note = as_uuid(self.heading.id, "note")
         source = {
             "parentUuid": None, **self._common, "subtype": "informational", "level": "notice", "isMeta": False,
@@ -160,7 +160,7 @@ class ClaudeCodeLowering(Lowering):
     def _row(
         self, item: Said | Compaction, role: str, parts: list[JsonObject], marks: JsonObject, options: JsonObject
     ) -> Group:
-        """Return one record, hung on the tip of the chain; `options` is the caller's to give away."""
+        """Return one record, linked to the tip of the chain; the caller hands over `options`."""
         uuid = uuid_of(f"{self._own}{role}\0{item.id}\0{parts[0]['id']}")
         options["source"] = {"parentUuid": self._tip, **self._common}
         options[POND] = marks
@@ -179,7 +179,7 @@ class ClaudeCodeLowering(Lowering):
     def close(self) -> list[Group]:
         if not self._off or self._tip is None:
             return []
-        source = {"type": "last-prompt", "leafUuid": self._tip}  # else the client goes on from the last record
+        source = {"type": "last-prompt", "leafUuid": self._tip}  # else the client continues from the last record
         return [[_carrier("", "", {"source": source, POND: _CARRY})]]
 
     def aside(self, payload: JsonObject, time: str) -> Group:
@@ -194,7 +194,7 @@ class ClaudeCodeLowering(Lowering):
             self._tip = events[0]["id"].partition("~")[0]
 
     def number(self, group: Group) -> None:
-        """Leave it as it is: records hang on each other, nobody counts them."""
+        """Leave it as it is: records link to each other, nobody counts them."""
 
     def compaction(self, item: Compaction) -> list[Group]:
         boundary = as_uuid(self.heading.id, "boundary", item.id)
@@ -216,7 +216,7 @@ class ClaudeCodeLowering(Lowering):
         return [[event], summary]
 
     def _kept(self, said: Said) -> str | None:
-        """Return the record in which a message that outlives a compaction stands above it."""
+        """Return the record above a compaction with a message that outlives it."""
         parts = [part for part in said.parts if part["type"] != "reasoning"]
         return self._uuid(said.role, said, parts) if parts and said.role != TOOL else None
 
@@ -233,7 +233,7 @@ def _carrier(message_id: str, time: str, options: JsonObject) -> JsonObject:
 
 
 def _file_label(part: JsonObject) -> str | None:
-    """Return the block that holds a file; None where there is none for it."""
+    """Return the block that holds a file; None if there is none for it."""
     if is_address(part["data"]):
         return Block.image_url if is_image(part) else Block.document_url if part["media_type"] == PDF else None
     if part["media_type"] in _IMAGES:

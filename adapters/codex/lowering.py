@@ -22,7 +22,7 @@ from .compiled import Block, Kind
 from .listed import FILE as LIST
 from .outline import CodexOutline
 
-_PROVIDER = "openai"  # what the client is set up for where its settings name none
+_PROVIDER = "openai"  # what the client uses if its settings name none
 _HALF = re.compile("[\ud800-\udfff]")
 # Marks are read and never written to: one object for all rows of a label.
 _CARRY: JsonObject = {AS: CARRIED}
@@ -39,7 +39,7 @@ _USER, _ASSISTANT, _CALL, _CUSTOM, _OUTPUT = (
 
 
 class CodexLowering(Lowering):
-    """One item a row, as the client writes them: what the model sees, and beside it what the screen shows."""
+    """One item per row, as the client writes them: what the model sees, and beside it what the screen shows."""
 
     deepest = 8
 
@@ -137,7 +137,7 @@ class CodexLowering(Lowering):
             shown = _event(item.time, {"type": "agent_message", "message": text})
             return [_item(_ASSISTANT, ASSISTANT, item.time, {}, (part,)), shown]
         if kind == "reasoning":
-            # Shown, and not sent: the service would want a proof that only its own reasoning has.
+            # Shown but not sent: the service would want a proof that only its own reasoning has.
             text = part["text"]
             self.losses.add("reasoning-not-sent", item.id, part["id"], item.line, "", len(text))
             payload: JsonObject = {"type": "agent_reasoning", "text": self._whole(text, part, item)}
@@ -179,7 +179,7 @@ class CodexLowering(Lowering):
         return {"type": "input_text", "text": left_out(f"a file ({media_type})")}
 
     def _whole(self, text: str, part: JsonObject, item: Said) -> str:
-        """Return the text without half characters: Codex drops a row that holds one, without a word."""
+        """Return the text without half characters: Codex silently drops a row that holds one."""
         if text.isascii():
             return text
         whole = _whole(text)
@@ -216,7 +216,7 @@ class CodexLowering(Lowering):
     def number(self, group: Group) -> None:
         if (
             self._ordinal is not None and group[0]["options"][POND][AS] != LISTED
-        ):  # a paginated log goes on: its last row must say where it stands
+        ):  # a paginated log continues: its last row must say its position
             self._ordinal += 1
             group[0]["options"]["source"]["ordinal"] = self._ordinal
 
@@ -266,7 +266,7 @@ def _whole_value(value: Json) -> Json:
 def _made_whole(value: Json) -> Json:
     if type(value) is str:
         return _whole(value)
-    # Loops, not comprehensions: those take a second frame a level, and arguments may be as deep as a record.
+    # Loops, not comprehensions: those take a second frame per level, and arguments may be as deep as a record.
     same = True
     if type(value) is dict:
         members: JsonObject = {}

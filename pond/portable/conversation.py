@@ -47,7 +47,7 @@ class Compaction:
 
 @dataclass(slots=True)
 class Rewound:
-    """The last `turns` turns were taken back; the conversation goes on from before them."""
+    """The last `turns` turns were taken back; the conversation continues from before them."""
 
     turns: int
     id: str
@@ -69,7 +69,7 @@ class Heading:
     created_at: str
     parent: str | None = None  # the parent's id in the target
     spawned: bool = False  # a subagent's session, not a fork
-    name: str = ""  # what the parent called a subagent, where its session says so
+    name: str = ""  # what the parent called a subagent, if its session says so
     branch: str | None = None  # of the repository
     note: str = ""  # a line that tells a person where the session comes from
-    provider: str = ""  # of models, that the target is set up for; empty where it is the target's own
+    provider: str = ""  # of models: the one that the target is set up for; empty if it is the target's own

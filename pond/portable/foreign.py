@@ -17,15 +17,15 @@ from pond.portable.lowering import Group, Lowering, as_uuid
 from pond.portable.outline import Outline, Recall
 from pond.portable.pairing import Pairing
 
-_BESIDE = ("beside", LISTED)  # labels of what stands in other files than the session's own
+_BESIDE = ("beside", LISTED)  # labels of what is in other files than the session's own
 Reached = Callable[[], tuple[int, int]]
 
 
 def moved_id(row: JsonObject, target: str, cut: str, parent: str | None) -> str:
     """Return the id of a session in another client: its own there, and the same for the same records.
 
-    `cut` is the last record copied. A subagent's has the new id of its `parent` in it: a parent that has grown since
-    is another session there, with subagents of its own.
+    `cut` is the last record copied. A subagent's id depends on the new id of its `parent`: a parent that has grown
+    since is another session there, with subagents of its own.
     """
     return as_uuid("moved", row["source_agent"], row["id"], target, cut, parent or "")
 
@@ -55,7 +55,7 @@ class _Road:
     pairing: Pairing
     groups: list[Group]  # of a thread: all that is to be written
     begun: bool = False
-    early: list[Group] = field(default_factory=list)  # titles that stand before the first message
+    early: list[Group] = field(default_factory=list)  # titles before the first message
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +78,13 @@ class Foreign:
         self._reached = reached
         self._session, self._recall = session, recall
         self._came_from, self._keep_origin = came_from, keep_origin
-        self._copied: dict[str, tuple[str, str]] = {}  # messages of the source that are copies of others' themselves
+        self._copied: dict[str, tuple[str, str]] = {}  # messages of the source that are copies themselves
         self._main = self._road(heading)
         self._lift = Lift(session, outline, losses, recall, self._main.pairing, beside)
         self._threads: dict[str, _Road] = {}
         self.last_time = ""
         self._source_id = origin.whole(session["id"])
-        self._first_id = ""  # of the session that rides along
+        self._first_id = ""  # of the original session inside the file
 
     def _road(self, heading: Heading) -> _Road:
         lowering = self._lowering(heading, self._losses)
@@ -126,7 +126,7 @@ class Foreign:
                         yield from lower(main, ready)
 
     def _note(self, events: Group) -> None:
-        """Remember whose rows these are first of all, where they are not the source's own."""
+        """Remember whose rows these were first, if they are not the source's own."""
         head = events[0]
         session_id = head.get("session_id")
         for event in events:
@@ -138,9 +138,9 @@ class Foreign:
                     self._copied[event["id"]] = whose
 
     def continued(self, groups: Iterator[Group], first_id: str, renamed: Callable[[Group], Group]) -> Iterator[Group]:
-        """Yield the events that rode along, as they were; then what was added since, in the target's dialect.
+        """Yield the original events from the file, as they were; then what was added since, in the target's dialect.
 
-        `first_id` is the session that they are of. `renamed` gives them the names that it has here.
+        `first_id` is the session that they belong to. `renamed` gives them the names that it has here.
         """
         main, self._first_id = self._main, first_id
         main.begun = main.pairing.begun = True  # the client's own records are the opening
@@ -156,7 +156,7 @@ class Foreign:
         yield from self._numbered(self._rest())
 
     def _kept_apart(self, events: Group) -> Group:
-        """Return a record of the first session as a copy of it; files beside the session are nobody's rows."""
+        """Return a record of the first session as a copy of it; files beside the session are no rows."""
         head = events[0]
         if label_of(head["options"]) in _BESIDE:
             return events
@@ -168,7 +168,7 @@ class Foreign:
             yield group
 
     def _rest(self) -> Iterator[Group]:
-        """Yield what stands after the last record."""
+        """Yield what follows the last record."""
         main = self._main
         for item in self._lift.end():
             for ready in main.pairing.push(item):
@@ -194,7 +194,7 @@ class Foreign:
         return []
 
     def _whole(self, events: Group) -> Group:
-        """Return a record's events; of one that only repeats an earlier record, that one's."""
+        """Return a record's events; if it only repeats an earlier record, that record's events."""
         again = marks_of(events[0]["options"]).get(REPEAT_OF)
         return self._recall(again) if type(again) is str else events
 
@@ -215,7 +215,7 @@ class Foreign:
         if type(item) is Title:
             road.early += self._stamped(road.lowering.lower(item), item)
             return []
-        opening = road.lowering.open(self._outline.branch)  # nobody is asked to resume a session without a message
+        opening = road.lowering.open(self._outline.branch)  # nobody resumes a session without a message
         groups = self._stamped(road.lowering.lower(item), item)
         if not groups:
             return []
@@ -254,5 +254,5 @@ class Foreign:
         return self._main.begun
 
     def threads(self) -> list[Thread]:
-        """Return the conversations that lay inside the session's own file."""
+        """Return the conversations that were inside the session's own file."""
         return [Thread(road.heading, road.groups) for road in self._threads.values() if road.begun]

@@ -7,7 +7,7 @@ import re
 # The adapters' span tables know this tag, so that what it holds is never taken for something a person typed.
 OPEN, CLOSE = '<injected-context source="', "</injected-context>"
 _TAG, _SPELLED = re.compile(r"<(\\*/?injected-context)"), re.compile(r"<\\(\\*/?injected-context)")
-WRITER = "pond"  # who wrote the file, where a client's file says that
+WRITER = "pond"  # who wrote the file, if a client's file says so
 STUB = "[pond: interrupted, outcome unknown: the session holds no result for this call; check before you rely on it]"
 STUBS = (STUB, "[pond: the session holds no result for this call]")  # the second is what earlier versions wrote
 OPENING = "[pond: the session begins with an answer; what came before is not in it]"
@@ -30,7 +30,7 @@ def _attribute(value: str) -> str:
 
 
 def is_tagged(text: str) -> bool:
-    """Tell whether a text stands in the tag."""
+    """Tell whether a text is inside the tag."""
     return text.startswith(OPEN) and text.endswith(CLOSE)
 
 
@@ -43,7 +43,7 @@ def untagged(text: str) -> str:
 
 
 def without_halves(text: str, tags: tuple[str, ...]) -> str:
-    """Return injected text without the halves of tags whose other half stands behind or before a person's words."""
+    """Return injected text without the halves of tags whose other half is after or before a person's words."""
     for tag in tags:
         start, end = f"<{tag}>", f"</{tag}>"
         if text.rstrip().endswith(start):
@@ -59,5 +59,5 @@ def left_out(what: str) -> str:
 
 
 def came_from(client: str, session_id: str) -> str:
-    """Return the one line that tells a person where a session comes from; it stands before the first message."""
+    """Return the one line that tells a person where a session comes from; it comes before the first message."""
     return f"[pond] This history was copied from {client} session {session_id}."

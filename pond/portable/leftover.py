@@ -1,4 +1,4 @@
-"""Items of a conversation's lists that no rule of the mapping takes. They stay in the record, and become no Part."""
+"""Items of a conversation's lists that no rule of the mapping claims. They stay in the record and become no Part."""
 
 from __future__ import annotations
 

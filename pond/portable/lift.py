@@ -30,7 +30,7 @@ SideText = Callable[[str], str | None]
 
 
 def nothing_beside(name: str) -> str | None:
-    """Return the text of a file beside the session, where nobody knows of one."""
+    """Return no text: nobody knows of a file beside the session."""
     return None
 
 
@@ -43,7 +43,7 @@ class Lift:
     ) -> None:  # fmt: skip
         self.outline, self.losses = outline, losses
         self._beside = beside
-        self._put_back: set[str] = set()  # files beside the session whose text stands in results
+        self._put_back: set[str] = set()  # files beside the session whose text is in results
         self._residue: Json = None  # of the record whose message is made
         losses.known = outline.known
         self._recall = recall
@@ -74,7 +74,7 @@ class Lift:
         source = options.get("source")
         residue = source if type(source) is dict else {}
         if POND in residue and is_display(residue):
-            return _NOTHING  # says for the screen what another row says
+            return _NOTHING  # shows on the screen what another row says
         if label in _APART:
             return self._apart(events, label, residue, line)
         message_id = head["id"]
@@ -82,7 +82,7 @@ class Lift:
             self.losses.add("repeat", message_id, line=line)
             return _NOTHING
         role = head.get("role")
-        # Of a message and one part only a user's can be a person's.
+        # Of records with a message and one part, only a user's can be a person's.
         human = role != ASSISTANT and (role == USER or len(events) > 2) and _is_human(events)
         # While prompts wait, what people say may be one of them, and an answer may follow some.
         if self._prompts and (human or role == USER or self._queue.due is not None) and label != self.outline.queue:
@@ -132,7 +132,7 @@ class Lift:
         return [note]
 
     def _gone_back(self, note: Rewound, record: Record) -> list[Item]:
-        """Take turns back; a record that is no mere note of that begins the next one."""
+        """Take turns back; a record that is more than a note of that begins the next turn."""
         if record.label == CARRIED:
             self._rewind(note, record.line)
             note.time = note.time or self.time
@@ -161,7 +161,7 @@ class Lift:
         self._turns += [message_id for message_id in note.again if _is_human(self._again(message_id))]
 
     def end(self) -> list[Item]:
-        """Return what holds only because nothing follows."""
+        """Return what is true only because nothing follows."""
         left = self._released(self._queue.left())
         note = self.outline.finish()
         if note is None:
@@ -187,7 +187,7 @@ class Lift:
                 self.losses.add(kind, one.events[0]["id"], own, one.line, size=size)
 
     def _unqueued(self, events: list[JsonObject], role: Json, residue: JsonObject) -> list[Item]:
-        """Return the prompts that were sent before this record and that no record says; this one may say some."""
+        """Return the prompts that were sent before this record and that no record has; this one may have some."""
         if role == ASSISTANT:
             # They go with the next request, which has the results of all calls.
             if not self._pairing.asking and not self.outline.is_aside(residue):
@@ -198,7 +198,7 @@ class Lift:
         return _NOTHING
 
     def _released(self, prompts: list[Prompt]) -> list[Item]:
-        """Return prompts as what they are: a person's turns, perhaps in the midst of another."""
+        """Return prompts as what they are: a person's turns, perhaps in the middle of another."""
         found: list[Item] = []
         for prompt in prompts:
             if _is_human(prompt.events):
@@ -379,7 +379,7 @@ class Lift:
         if type(result) is not str:
             result = portable_result(result)
         elif result in STUBS:
-            return None  # ours: stands for a result that is not there
+            return None  # ours: replaces a result that is not there
         else:
             result = self._put_together(result, part, said)
         return {
@@ -399,7 +399,7 @@ class Lift:
         return moved
 
     def _broken(self, part: JsonObject, line: int) -> JsonObject | None:
-        """Name a part that does not have the shape of its type; nothing of it goes on."""
+        """Name a part that does not have the shape of its type; nothing of it is passed on."""
         self.losses.add("broken", str(part.get("message_id", "")), str(part.get("id", "")), line, str(part.get("type")))
         return None
 
@@ -432,7 +432,7 @@ class Lift:
         return _NOTHING
 
     def _count_fields(self, label: str, residue: JsonObject, events: list[JsonObject]) -> None:
-        """Count the fields that stay behind, as one shape a record: most records of a kind have the same."""
+        """Count the fields that stay behind, as one shape per record: most records of a kind have the same."""
         shape = [label, *residue]
         inner = residue.get(self._inner)
         if type(inner) is dict:

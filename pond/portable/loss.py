@@ -66,7 +66,7 @@ class Loss:
         return f"{self.file}:{self.line}" if self.line else self.file
 
     def as_json(self) -> JsonObject:
-        """Return the entry as it stands in a report file."""
+        """Return the entry as a report file has it."""
         weight, _, why = KINDS[self.kind]
         given: JsonObject = {"kind": self.kind, "class": weight, "session": self.session}
         for name in ("message", "part", "what", "where"):
@@ -79,7 +79,7 @@ class Loss:
 
 
 class Losses:
-    """The entries of one session. Metadata of the same name is counted together, everything else stands by itself."""
+    """The entries of one session. Metadata of the same name is counted together, everything else has its own entry."""
 
     def __init__(self, session: str = "", file: str = "") -> None:
         self.session, self.file = session, file

@@ -1,7 +1,7 @@
 """What a target's lowering is: portable items in, canonical events in the target's own dialect out.
 
-The events carry the labels of the target's mapping, and its compiled write face spells the records: where a value
-stands in a record is said once, in the `.map`.
+The events carry the labels of the target's mapping, and its compiled write face spells the records: only the `.map`
+says where a value is in a record.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Lowering(ABC):
     @staticmethod
     @abstractmethod
     def path_of(heading: Heading) -> str:
-        """Return where the session's file lies in the client's own layout."""
+        """Return the path of the session's file in the client's own layout."""
 
     @staticmethod
     def folder_of(project: str) -> str | None:
-        """Return the folder that the layout names after a project; None where it names none so."""
+        """Return the folder that the layout names after a project; None if it names none that way."""
         return None
 
     @abstractmethod
@@ -53,22 +53,22 @@ class Lowering(ABC):
 
     @abstractmethod
     def rewound(self, item: Rewound) -> list[Group]:
-        """Take turns back; what follows goes on from before them."""
+        """Take turns back; what follows continues from before them."""
 
     @abstractmethod
     def aside(self, payload: JsonObject, time: str) -> Group:
-        """Return a record that the client skips: events of the source that ride along."""
+        """Return a record that the client skips: it holds events of the source."""
 
     @abstractmethod
     def follow(self, events: Group) -> None:
-        """Hear of a record of the client's own that stands before what is to be written."""
+        """Take note of a record of the client's own that comes before what is to be written."""
 
     @abstractmethod
     def number(self, group: Group) -> None:
-        """Let a record that stands after the client's own say which one it is, where the client counts them."""
+        """Give a record after the client's own its number, if the client counts records."""
 
     def close(self) -> list[Group]:
-        """Return what stands after the last item."""
+        """Return what follows the last item."""
         return []
 
     def lower(self, item: Item) -> list[Group]:

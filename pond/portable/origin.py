@@ -1,6 +1,6 @@
-"""The session's own canonical events, riding along in another client's file: the way back is then native.
+"""The session's own canonical events inside another client's file: the way back is then native.
 
-Clients skip rows of a kind they do not know. So each source record's events can stand in such a row, before what they
+Clients skip rows of a kind they do not know. So such a row can hold each source record's events, before what they
 became; converting back takes them as they are, and only what the other client added since is converted.
 """
 
@@ -15,7 +15,7 @@ from pond.portable.loss import Losses
 from pond.portable.lowering import Group
 
 KIND = ORIGIN  # the rows' type, in every client's file
-_DEEPEST = MAX_DEPTH - 8  # levels of a value that rides along; around it lie the row, its payload and its events
+_DEEPEST = MAX_DEPTH - 8  # levels of a value in such a row; around it are the row, its payload and its events
 
 
 def of_move(row: JsonObject, cut: str, base: str | None = None) -> JsonObject:
@@ -31,7 +31,7 @@ def of_move(row: JsonObject, cut: str, base: str | None = None) -> JsonObject:
 
 
 def of_session(row: JsonObject) -> JsonObject:
-    """Return what that row holds besides, where the session itself rides along."""
+    """Return what else that row holds if the file holds the session itself."""
     return {"session": _packed(row)}
 
 
@@ -46,7 +46,7 @@ def stamp(group: Group, session_id: str, message_id: str) -> Group:
 
 
 def mark(session_id: str, message_id: str) -> JsonObject:
-    """Return what a record has that was copied from a message."""
+    """Return the member of a record that was copied from a message."""
     return {COPIED: [session_id, message_id if message_id.isascii() else whole(message_id)]}
 
 
@@ -64,7 +64,7 @@ END: JsonObject = {"end": True}
 
 
 def _packed(value: Json) -> Json:
-    """Return a value as it rides along: as text where it is so deep that its row could not be read again."""
+    """Return a value for such a row: as text if it is so deep that its row could not be read again."""
     return encode(value).decode() if nests_deeper(value, _DEEPEST) else value
 
 
@@ -86,7 +86,7 @@ def payload_of(group: Group) -> JsonObject | None:
 
 
 def session_in(groups: list[Group]) -> JsonObject | None:
-    """Return the session that rides along, where one of the first records begins it."""
+    """Return the original session in the file, if one of the first records begins it."""
     for group in groups:
         row = _unpacked((payload_of(group) or {}).get("session"))
         if type(row) is dict and is_session(row):
@@ -95,7 +95,7 @@ def session_in(groups: list[Group]) -> JsonObject | None:
 
 
 def split(groups: Iterator[Group], session_id: str, losses: Losses) -> Iterator[tuple[bool, Group]]:
-    """Yield the events that ride along as (True, events), then what was added since as (False, events)."""
+    """Yield the original events as (True, events), then what was added since as (False, events)."""
     ended, passed_by = False, 0
     for group in groups:
         payload = payload_of(group)

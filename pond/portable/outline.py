@@ -16,12 +16,12 @@ class Compact:
 
     summary: str | None  # None: only its own client can read it
     kept: list[str] | list[Said] = field(default_factory=list)
-    kept_first: bool = False  # they stand before the summary
+    kept_first: bool = False  # they come before the summary
 
 
 @dataclass(slots=True)
 class Echo:
-    """A record that repeats what a person told the client itself, where the conversation says it already."""
+    """A record that repeats what a person told the client itself, if the conversation says it already."""
 
 
 Recall = Callable[[str], list[JsonObject]]
@@ -55,7 +55,7 @@ class Record:
 class Outline:
     """A plain log: nothing rewound, nothing compacted. Adapters say more about their own client's logs.
 
-    `renewed` are beginnings of injected text that any client adds anew; `known` are fields that reach a target.
+    `renewed` are beginnings of injected text that any client adds again; `known` are fields that reach a target.
     """
 
     renewed: tuple[str, ...] = ()
@@ -126,18 +126,18 @@ class Outline:
         return False
 
     def finish(self) -> Rewound | None:
-        """Return what holds only because nothing follows."""
+        """Return what is true only because nothing follows."""
         return None
 
 
 def of(value: object, *keys: str) -> object:
-    """Return what stands at a path of objects, or None."""
+    """Return the value at a path of objects, or None."""
     for key in keys:
         value = value.get(key) if type(value) is dict else None
     return value
 
 
 def text_of(value: object, *keys: str) -> str | None:
-    """Return the text at a path of objects; None where there is none."""
+    """Return the text at a path of objects; None if there is none."""
     found = of(value, *keys)
     return found if type(found) is str and found else None

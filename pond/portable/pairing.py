@@ -44,7 +44,7 @@ class Pairing:
         return bool(self._open)
 
     def passes(self, item: Item) -> TypeGuard[Said]:
-        """Take the next item if it can go on at once and alone, as most can; tell whether. If not, `push` it."""
+        """Take the next item if it can be passed on at once and alone, as most can; tell whether. If not, `push` it."""
         if type(item) is not Said or self._waiting or not self.begun:
             return False
         role = item.role
@@ -61,13 +61,13 @@ class Pairing:
         return len(item.parts) == 1 and self._answers(item.parts[0])
 
     def push(self, item: Item) -> list[Item]:
-        """Take the next item; return what can go on now."""
+        """Take the next item; return what can be passed on now."""
         if type(item) is Said:
             if item.role == TOOL:
                 return self._answer(item)
             if self._open and (self._waiting or item.role != ASSISTANT or self._answering):
                 return self._wait(item)
-            return self._take(item)  # nothing is open, or the same answer goes on
+            return self._take(item)  # nothing is open, or the same answer continues
         if not self._open or type(item) is Title:
             return [item]
         return [*self._close(), *self.push(item)]
@@ -171,7 +171,7 @@ class Pairing:
     # --- what was held back ---
 
     def _close(self) -> list[Item]:
-        """Give every open call a note in place of its result, then go on with what waited."""
+        """Give every open call a note in place of its result, then continue with what waited."""
         stubs: list[JsonObject] = []
         last: Said | None = None
         for call, said in self._all_open():

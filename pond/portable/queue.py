@@ -43,7 +43,7 @@ Naming = Callable[[str, list[Prompt]], None]
 
 
 def _unnamed(kind: str, prompts: list[Prompt]) -> None:
-    """Hear what becomes of prompts, where nobody wants to know."""
+    """Ignore what becomes of prompts."""
 
 
 class Queue:
@@ -51,13 +51,13 @@ class Queue:
 
     A client that sends one most often writes it down in a row of its own, but not always, and perhaps before it notes
     that the prompt left the queue. It need not note which one left: the rows that follow tell. And it writes such notes
-    at once, where other rows wait to be written: what stands after a note may be older.
+    at once, where other rows wait to be written: what comes after a note may be older.
     """
 
     def __init__(self, name: Naming = _unnamed, *, forgets: bool = True) -> None:
         self.prompts: list[Prompt] = []
         self.due: str | None = None  # when the last of those left that no answer followed yet
-        self._unnamed = 0  # how many of them without a word which
+        self._unnamed = 0  # how many of them left without a note which
         self._words: set[int] = set()  # of all prompts so far, as hashes: most rows say none of them
         self._moves: set[str] = set()  # what happened to which prompt when, as digests: resumed files tell it again
         self._forgets = forgets  # what was taken back was never said; else it may still come, as the person sends it
@@ -178,7 +178,7 @@ class Queue:
         return self._for_the_model([one for one in waiting if one.human or one in taken])
 
     def _taken(self) -> list[Prompt]:
-        """Return the prompts that left; where nobody says which, the oldest."""
+        """Return the prompts that left; if no note says which, the oldest."""
         found, unnamed = [], self._unnamed
         for one in self.prompts:
             if one.sent or unnamed:
@@ -195,12 +195,12 @@ class Queue:
         self.prompts[:] = [one for one in self.prompts if one not in gone]
 
     def state(self) -> JsonObject:
-        """Return all that is remembered of the prompts, but for their events, as JSON."""
+        """Return all that is remembered of the prompts, except for their events, as JSON."""
         waiting = [[one.words, one.files, one.human, one.command, one.sent, one.said] for one in self.prompts]
         return {"waiting": waiting, "due": self.due, "unnamed": self._unnamed, "moves": sorted(self._moves)}
 
     def restore(self, state: JsonObject) -> None:
-        """Go on from what `state` gave."""
+        """Continue from what `state` gave."""
         for words, files, human, command, sent, said in state["waiting"]:
             self._add(Prompt(words, files, human, command, [], 0, sent, said))
         self.due, self._unnamed, self._moves = state["due"], state["unnamed"], set(state["moves"])
@@ -247,6 +247,6 @@ def _files_in(events: list[JsonObject]) -> int:
 
 
 def _said_in(words: str, prompts: list[Prompt]) -> list[Prompt]:
-    """Return the prompts whose words stand in others as whole lines."""
+    """Return the prompts whose words are whole lines of others."""
     lines = f"\n{words}\n"
     return [one for one in prompts if one.words and f"\n{one.words}\n" in lines]

@@ -1,4 +1,4 @@
-"""What pond says of a row that it writes for another client, in a member of the row that every client ignores.
+"""What pond says about a row that it writes for another client, in a member of the row that every client ignores.
 
 Rows that are there for the screen only are marked, and a tool that got another name keeps its own here.
 """
@@ -9,7 +9,7 @@ from pond.model.json_text import Json, JsonObject
 from pond.model.marks import POND
 
 _DISPLAY, _TOOLS = "display", "tools"
-DISPLAY: JsonObject = {_DISPLAY: True}  # the member of a row that is shown, and said to nobody
+DISPLAY: JsonObject = {_DISPLAY: True}  # the member of a row that is shown but not sent
 _NONE: JsonObject = {}
 
 

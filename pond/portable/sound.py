@@ -1,4 +1,4 @@
-"""Canonical text may hold anything. What a lowering relies on is checked here, once; what does not hold is named."""
+"""Canonical text may hold anything. What a lowering relies on is checked here, once, and every fault is named."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def sound_session(row: JsonObject) -> JsonObject:
 
 
 def sound(groups: Iterable[Group], losses: Losses) -> Iterator[Group]:
-    """Yield the events with ids that are texts and stand once, times that are times, and labels that are texts."""
+    """Yield the events with ids that are texts and unique, times that are times, and labels that are texts."""
     seen: set[int] = set()
     for group in groups:
         events = [event for event in group if _has_id(event, losses)]
