@@ -90,7 +90,7 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "verify": (("pond verify ~/.claude", "Check every session file of a client."),),
     "optimize": (("pond optimize", "Run it now and then; `pond status` says when it helps."),),
     "erase": (("pond erase 4f1c2a90", "Shows what would go, then asks."),),
-    "mcp": (("pond mcp install", "Register pond with the clients on this machine."),),
+    "mcp": (("pond mcp", "What a client runs; `pond mcp install` registers it."),),
     "mcp install": (("pond mcp install --client claude --dry-run", "Show what would change."),),
     "skill install": (("pond skill install", "Shows what it would write, then asks."),),
     "serve": (("pond serve --with-sync", "Serve this machine, and keep the lake fresh meanwhile."),),

@@ -53,7 +53,10 @@ def run(
         bool, typer.Option("--with-sync", help="Also sync this machine's clients all the time.")
     ] = False,
     transport: Annotated[
-        str, typer.Option("--transport", metavar="http|stdio", help="stdio: MCP on standard streams, as `pond mcp`.")
+        str,
+        typer.Option(
+            "--transport", metavar="http|stdio", help="With stdio, speak MCP on standard streams, like `pond mcp`."
+        ),
     ] = "http",
     lake: Lake = None,
 ) -> int:

@@ -1,7 +1,7 @@
 """Tools that pond had to rename for a client that shows no foreign ones: canonical has their first names again.
 
-A row that pond wrote says which calls it renamed (`"pond": {"tools": {call: name}}`). Reading gives the calls their
-names back, so that they are found, counted and carried on by them; writing the row natively spells what the row had.
+A row that pond wrote says under `tools` of its `pond` member which calls it renamed. Reading gives the calls their
+names back, so that they are found, counted and passed on by them. Writing the row natively spells what the row had.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ def check_client(service: Service, client: str | None) -> None:
     from pond.codec.registry import clients
     from pond.diagnostics.nearest import unknown
 
+    client = client_named(client)
     if client is not None and client not in clients() and client not in (held := sessions_of(service)):
         raise unknown("client", client, sorted({*clients(), *held}))
 

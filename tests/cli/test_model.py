@@ -28,7 +28,7 @@ def _pond(home: dict[str, str], *words: str | Path, **more: str) -> Done:
 
 def test_from_adding_a_model_to_removing_it(home: dict[str, str], minilm: Model) -> None:
     assert minilm.folder is not None
-    assert _pond(home, "model", "list").out.startswith(b"no models here")
+    assert _pond(home, "model", "list").out.startswith(b"no models on this machine")
     added = _pond(home, "model", "add", "mine", "--from", minilm.folder, "--languages", "English")
     assert (added.code, added.err) == (0, "")
     assert b"mine works: 384 dimensions" in added.out
@@ -38,7 +38,7 @@ def test_from_adding_a_model_to_removing_it(home: dict[str, str], minilm: Model)
     assert b"Apache-2.0, English" in _pond(home, "model", "list").out
 
     using = {"POND_EMBED_MODEL": "mine"}
-    assert b"20 wait for mine" in _pond(home, "status", **using).out
+    assert b"20 are not embedded with mine yet" in _pond(home, "status", **using).out
     assert _pond(home, "sync", "--only", "embed", **using).out == b"embedded  20 messages with mine\n"
     told = json.loads(_pond(home, "sync", "--only", "embed", "--json", **using).out)
     assert told["embed"] == {

@@ -108,10 +108,15 @@ def test_a_list_that_is_a_link_is_not_followed(home: Path, tmp_path: Path) -> No
     assert (tmp_path / "elsewhere").read_text() == "mine\n"
 
 
+def _comes_from(rows: list[dict[str, Any]], session: str) -> bool:
+    return any(row["type"] == "pond_origin" and row["payload"]["from"]["session"] == session for row in rows)
+
+
 def test_another_client_gets_the_name_as_its_title(home: Path, tmp_path: Path) -> None:
     assert pond("convert", home, "--to", "claude-code", "-o", f"{tmp_path}/out/").code == 0
-    (made,) = (tmp_path / "out").rglob(f"*{session_id('named')}.jsonl")
-    named = [row for row in map(json.loads, made.read_text().splitlines()) if row["type"] == "custom-title"]
+    written = [list(map(json.loads, file.read_text().splitlines())) for file in (tmp_path / "out").rglob("*.jsonl")]
+    (made,) = [rows for rows in written if _comes_from(rows, session_id("named"))]
+    named = [row for row in made if row["type"] == "custom-title"]
     assert named[-1]["customTitle"] == "Rings of Saturn"
 
 

@@ -154,7 +154,7 @@ def test_everything_is_shown_to_those_who_ask(lake: Path) -> None:
 
 
 def test_a_child_names_its_parent_and_files_are_named(lake: Path) -> None:
-    assert _read(lake, "get", "walnut/agent-1").splitlines()[1] == "parent   pond get walnut"
+    assert _read(lake, "get", "walnut/agent-1").splitlines()[1] == "origin   child of pond get walnut"
     page = _read(lake, "get", "pictures")
     assert "[image tree.png image/png, 3 B]" in page
     assert page.count("Look at this.") == 1  # the prompt that the client recorded twice

@@ -76,7 +76,7 @@ def test_the_summary_is_one_document(place: Path, tmp_path: Path) -> None:
     (written,) = summary["written"]
     assert (written["session"], written["client"]) == (source.stem, "codex")
     assert Path(written["path"]).is_file()
-    assert summary["resume"][0]["command"] == f"codex resume {source.stem}"
+    assert summary["resume"][0]["command"] == f"codex resume {Path(written['path']).stem[-36:]}"
 
 
 def test_canonical_events_go_to_standard_output(place: Path) -> None:

@@ -29,7 +29,7 @@ def test_codex_is_shown_every_call_behind_its_result(tmp_path: Path) -> None:
     assert outputs
     for output in outputs:
         shown = rows[rows.index(output) + 1]
-        assert shown["pond"] == {"display": True}
+        assert shown["pond"]["display"] is True
         assert shown["payload"]["type"] == "mcp_tool_call_end"
         assert shown["payload"]["call_id"] == output["payload"]["call_id"]
         failed = output["payload"].get("success") is False

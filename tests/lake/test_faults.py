@@ -98,10 +98,10 @@ def _garbled(file: Path) -> None:
 
 
 SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
-    "newest manifest missing": (lambda lake: newest(lake).unlink(), "version 10 is gone, found 9"),
+    "newest manifest missing": (lambda lake: newest(lake).unlink(), "version 11 is gone, found 10"),
     "newest manifest all zeroes": (
         lambda lake: newest(lake).write_bytes(bytes(newest(lake).stat().st_size)),
-        "version 10 is gone, found 0",
+        "version 11 is gone, found 0",
     ),
     "newest manifest empty": (lambda lake: newest(lake).write_bytes(b""), "opening `messages`"),
     "newest manifest halved": (lambda lake: _halved(newest(lake)), "opening `messages`"),
@@ -138,7 +138,7 @@ def test_a_manifest_that_goes_away_under_a_reader_is_damage(what: str, lake: Pat
     store = opened(local(lake))
     assert read.count(store, MESSAGES) > 0
     SPOILT[what][0](lake)
-    with pytest.raises(Damaged, match="version 10 is gone"):
+    with pytest.raises(Damaged, match="version 11 is gone"):
         read.count(store, MESSAGES)
 
 

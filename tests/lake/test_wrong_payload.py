@@ -45,7 +45,7 @@ COMMANDS: dict[str, Callable[[str, Path], list[str | Path]]] = {
     "restore": lambda session, out: ["restore", session, "-o", out],
     "restore, for another client": lambda session, out: ["restore", session, "--to", "codex", "-o", out],
     "restore, as canonical text": lambda session, out: ["restore", session, "--to", "canonical"],
-    "get": lambda session, out: ["get", session, "--mode", "verbatim"],
+    "get": lambda session, out: ["get", session, "--full"],
     "export": lambda session, out: ["export", "-o", out / "a.pond"],
     "export, of one session": lambda session, out: ["export", session, "-o", out / "a.pond"],
 }

@@ -65,7 +65,7 @@ def test_every_mark_of_the_schema_that_a_mapping_leaves_is_explained() -> None:
     schema = json.loads((schema_dir() / "canonical.schema.json").read_text())
     marks = set(schema["$defs"]["PondMarks"]["properties"])
     ours = {name.rpartition(".")[2] for name, _ in MARKS if name.startswith("options.pond.")}
-    of_the_codec = {"file", "form", "map", "project_from", "path"}
+    of_the_codec = {"file", "form", "map", "project_from", "path", "moved", "named"}
     of_notices = {"after"}  # pond's own words, which no mapping reads
     assert marks - of_the_codec - of_notices <= ours
 

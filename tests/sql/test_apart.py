@@ -24,7 +24,7 @@ def test_a_killed_process_is_said_and_replaced(place: Path) -> None:
     (worker,) = service.workers._idle
     killer = threading.Timer(0.5, os.kill, (worker._process.pid, signal.SIGKILL))
     killer.start()
-    with pytest.raises(UsageError, match="ended the process"):
+    with pytest.raises(UsageError, match="crashed its process"):
         sql(service, {"protocol_version": 1, "query": "SELECT count(*) FROM range(1000000) a, range(1000000) b"})
     assert _one(service) == [{"one": 1}]
     (worker,) = service.workers._idle
