@@ -454,7 +454,7 @@ def test_an_unknown_field_of_a_message_is_told(role: str) -> None:
 
 WITH_A_REASON = {
     "claude-code": {"toolUseResult", "planContent", "todos", "userFeedback", "pond"},
-    "codex": {"payload", "instructions", "git", "session"},
+    "codex": {"payload", "instructions", "git", "session", "pond"},
 }
 
 
